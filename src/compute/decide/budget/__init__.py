@@ -1,8 +1,8 @@
-"""Budgets: what a consumer may use, who gets it, and how a claim is told.
+"""Budgets: what a consumer may use, which claims get it, and how claims are answered.
 
-`limits` adds up what is granted, `choose` says whose turn it is, `faults` which claims may not be
-made at all, and `granted`, `denied` and `refused` are the answers. A `Ledger` is the promise that
-makes two who decide at once agree.
+`limits` adds up what is granted, `choose` selects the claims to serve, `faults` are the claims that
+may not be created at all, and `granted`, `denied` and `refused` are the answers. A `Ledger` records
+promises, so that two managers that decide at once agree.
 """
 
 from compute.decide.budget.answers import denied, granted, refused, reopened

@@ -1,7 +1,7 @@
-"""How a claim is told what became of it.
+"""The status of a claim: the answer to each request and to the whole.
 
-One status carries both the answer to each request and the answer to the whole. A denied claim is
-told the numbers of the moment once, and is left alone until the answer is another.
+A denied claim reports the numbers of the moment once, and is not written again until the answer
+changes.
 """
 
 from collections.abc import Iterable, Mapping
@@ -24,7 +24,7 @@ _ALL_OR_NOTHING: Final = "It is there, but is given only together with the rest"
 
 
 def granted(claim: ResourceClaim, project: str, now: datetime) -> ResourceClaimStatus:
-    """Everything that was asked for is the claim's."""
+    """The status of a claim whose requests are all granted."""
     allocations = [
         msgspec.structs.replace(
             _answer(request, now, "Granted", Reason.QUOTA_AVAILABLE),
@@ -40,10 +40,10 @@ def granted(claim: ResourceClaim, project: str, now: datetime) -> ResourceClaimS
 def denied(
     claim: ResourceClaim, limit: Mapping[str, int], remaining: Mapping[str, int], now: datetime
 ) -> ResourceClaimStatus:
-    """Nothing is the claim's, since not all of it is there. It is asked again when there is more.
+    """The status of a claim that does not fit the budget. It is evaluated again when there is more.
 
-    So no request of it is Denied, which would be the last word: whoever made the claim need not make
-    another, and keeps his place in the line.
+    So none of its requests is Denied, which would be final: the claim need not be created again, and
+    keeps its position in the queue.
     """
     allocations, lacking = [], []
     for request in claim.spec.requests:
@@ -63,7 +63,7 @@ def denied(
 def refused(
     claim: ResourceClaim, faults: Iterable[FieldError], now: datetime
 ) -> ResourceClaimStatus:
-    """The claim could never be granted as it is."""
+    """The status of a claim that could never be granted as it is."""
     message = "; ".join(map(str, faults))
     allocations = [
         _answer(request, now, "Denied", Reason.VALIDATION_FAILED, message)
@@ -73,8 +73,8 @@ def refused(
 
 
 def reopened(claim: ResourceClaim, now: datetime) -> ResourceClaimStatus:
-    """The claim is to be looked at anew: the rules by which it was refused have changed."""
-    message = "The rules have changed; waiting to be looked at again"
+    """The status of a claim that is evaluated again: the rules that refused it have changed."""
+    message = "The rules have changed; waiting for another evaluation"
     return _status(claim, (), Candidate("", Reason.PENDING_EVALUATION, message), now)
 
 
@@ -98,7 +98,7 @@ def _status(
 ) -> ResourceClaimStatus:
     generation = claim.metadata.generation
     condition = candidate.condition(NeighbourCondition.GRANTED, generation, now)
-    # A type that is asked for twice can be answered once: the list is a map by type.
+    # A type that is requested twice is answered once: the list is a map by type.
     by_type = {each.resource_type: each for each in allocations}
     return msgspec.structs.replace(
         claim.status,

@@ -1,8 +1,7 @@
 """The arithmetic of a budget, and the order in which claims are served from it.
 
-A claim gets everything it asks for or nothing. The oldest is served first, but one that does not
-fit keeps nobody behind it waiting: a claim for more than there will ever be must not stop a
-project.
+A claim gets everything it requests or nothing. The oldest is served first, but one that does not
+fit does not block those after it: a claim for more than there will ever be must not stop a project.
 """
 
 import heapq
@@ -16,14 +15,14 @@ from compute.api.quota import ContributingGrantRef, ObjectRef, ResourceGrant, Re
 from compute.api.resource_manager import Project
 from compute.decide.conditions import is_true
 
-CONSUMER: Final = Project.RESOURCE.kind  # the kind of those whose budget is kept
+CONSUMER: Final = Project.RESOURCE.kind  # the kind that has a budget
 
 Need = tuple[tuple[str, int], ...]
-"""How much of what is asked for, each type once and in order: claims that ask alike have one Need."""
+"""The requested amounts, each type once and in order: equal requests have one Need."""
 
 
 class QueuePosition(NamedTuple):
-    """A claim's place in the line: by age, and by name among those of one second."""
+    """The position of a claim in the queue: by age, and by name among those of one second."""
 
     since: datetime
     namespace: str
@@ -31,14 +30,14 @@ class QueuePosition(NamedTuple):
 
 
 class ClaimQueue(NamedTuple):
-    """Claims that ask for the same, the oldest first."""
+    """Claims with the same requests, the oldest first."""
 
     need: Need
-    places: Sequence[QueuePosition]
+    positions: Sequence[QueuePosition]
 
 
 def need_of(requests: Iterable[ResourceRequest]) -> Need:
-    """What the requests of a claim come to."""
+    """The sum of the requests of a claim."""
     amounts: dict[str, int] = {}
     for request in requests:
         amounts[request.resource_type] = amounts.get(request.resource_type, 0) + request.amount
@@ -46,31 +45,35 @@ def need_of(requests: Iterable[ResourceRequest]) -> Need:
 
 
 def fits(need: Need, budget: Mapping[str, int]) -> bool:
-    """Whether all of it is there."""
+    """Whether all of it is available."""
     return all(amount <= budget.get(kind, 0) for kind, amount in need)
 
 
 def choose(
-    lines: Iterable[ClaimQueue], budget: Mapping[str, int], most: int
+    queues: Iterable[ClaimQueue], budget: Mapping[str, int], most: int
 ) -> list[QueuePosition]:
     """The claims to be served now, at most so many, from what is left of the budget.
 
-    The budget only shrinks on the way, so a line whose first does not fit is done with: the work
-    is that of the claims chosen and of the lines there are, however long the lines.
+    The budget only shrinks meanwhile, so a queue whose first claim does not fit is finished: the cost
+    depends on the claims chosen and the number of queues, not on their lengths.
     """
     remaining = dict(budget)
-    heads = [(line.places[0], number, 0, line) for number, line in enumerate(lines) if line.places]
+    heads = [
+        (queue.positions[0], number, 0, queue)
+        for number, queue in enumerate(queues)
+        if queue.positions
+    ]
     heapq.heapify(heads)
     chosen: list[QueuePosition] = []
     while heads and len(chosen) < most:
-        place, number, at, line = heapq.heappop(heads)
-        if not fits(line.need, remaining):
+        position, number, at, queue = heapq.heappop(heads)
+        if not fits(queue.need, remaining):
             continue
-        for kind, amount in line.need:
+        for kind, amount in queue.need:
             remaining[kind] = remaining.get(kind, 0) - amount
-        chosen.append(place)
-        if at + 1 < len(line.places):
-            heapq.heappush(heads, (line.places[at + 1], number, at + 1, line))
+        chosen.append(position)
+        if at + 1 < len(queue.positions):
+            heapq.heappush(heads, (queue.positions[at + 1], number, at + 1, queue))
     return chosen
 
 
@@ -85,7 +88,7 @@ def limits(grants: Iterable[ResourceGrant], project: str) -> dict[str, int]:
 def shares(
     grants: Iterable[ResourceGrant], project: str, resource_type: str
 ) -> tuple[ContributingGrantRef, ...]:
-    """The grants that the limit of one type is made of, by name."""
+    """The grants that add up to the limit of one type, by name."""
     found = [share for kind, share in _all_shares(grants, project) if kind == resource_type]
     return tuple(sorted(found, key=lambda share: share.name))
 

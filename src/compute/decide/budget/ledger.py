@@ -1,14 +1,14 @@
-"""The promise that comes before a grant.
+"""The promise that precedes a grant.
 
-Who grants writes down first to whom, bound to the version of the ledger he read; only then does he
-tell the claims. So of two who decide at once, one loses and looks again, and nobody can decide
-without knowing what was promised before:
+A manager first records which claims it grants, bound to the version of the ledger that it read; only
+then does it write the claims. So if two managers decide at once, one of them gets a conflict and
+reconciles again, and none decides without knowing all promises:
 
-- a claim that was promised and does not say so yet is in the newest ledger, and counts;
-- every other grant was seen by somebody before the ledger was last written, and the ledger says how
-  new a view of the claims has to be to show it.
+- a claim that was promised and does not report it yet is in the newest ledger, and counts;
+- every other grant was observed before the ledger was last written, and the ledger states the
+  revision from which a view of the claims shows it.
 
-Whoever finds a promise that was never kept keeps it: its maker may have died in between.
+A manager that finds an unfulfilled promise fulfils it: the other may have died in between.
 """
 
 from collections.abc import Mapping
@@ -44,10 +44,10 @@ _RESERVATIONS: Final = msgspec.json.Decoder(tuple[Reservation, ...])
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ledger:
-    """What was promised last, by whom and when.
+    """The last promises.
 
-    ``project`` is the uid of the project: a later one of the same name counts from the beginning.
-    ``revision`` is how far the claims must be known before anybody may decide.
+    ``project`` is the uid of the project: a later one of the same name starts with an empty ledger.
+    ``revision`` is the least revision of the claims that a decision has to be based on.
     """
 
     project: str
@@ -58,9 +58,9 @@ class Ledger:
 
     @classmethod
     def read(cls, data: Mapping[str, str], project: str) -> "Ledger":
-        """What is written for this project; an empty ledger where that is nothing.
+        """The recorded ledger of this project; an empty one where there is none.
 
-        A ledger that cannot be read raises a `ValueError`: to start anew could promise twice.
+        An unreadable ledger raises a `ValueError`: an empty one could promise twice.
         """
         if data.get(_PROJECT) != project:
             return cls(project=project)
@@ -73,7 +73,7 @@ class Ledger:
         )
 
     def data(self) -> dict[str, str]:
-        """The ledger as texts, as a ConfigMap keeps it."""
+        """The data of the ledger's ConfigMap."""
         return {
             _PROJECT: self.project,
             _REVISION: str(self.revision),

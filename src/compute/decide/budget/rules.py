@@ -23,7 +23,7 @@ def active(registrations: Iterable[ResourceRegistration]) -> dict[str, ResourceR
 
 
 def faults(claim: ResourceClaim, project: str, registered: Registered) -> Iterator[FieldError]:
-    """Why a claim may not be made in the plane of a project; nothing when it may."""
+    """Why a claim may not be created in the plane of a project; nothing when it may."""
     spec = Path("spec")
     yield from _consumer_faults(spec.child("consumerRef"), claim.spec.consumer_ref, project)
     yield from _reference_faults(spec.child("resourceRef"), claim.spec.resource_ref)
@@ -59,7 +59,7 @@ def grant_faults(grant: ResourceGrant, registered: Registered) -> Iterator[Field
 def registration_faults(
     registration: ResourceRegistration, others: Iterable[ResourceRegistration]
 ) -> Iterator[FieldError]:
-    """Why a type cannot be counted as registered: an older registration has it already."""
+    """Why a type cannot be registered: an older registration has it already."""
     for other in others:
         same = other.spec.resource_type == registration.spec.resource_type
         if same and _age(other) < _age(registration):

@@ -1,8 +1,7 @@
-"""Why something does not run, who can mend it, and what to type next.
+"""Why something does not run, who can fix it, and which command is next.
 
-`cause` finds the one thing that stands in the way, `checklist` and `demand` tell of gates and quota,
-`removal` of what holds a deletion up, and `titles` how objects are called; `explanations` puts them
-into sentences.
+`cause` finds the one cause, `checklist` lists the gates, and `titles` names objects; `explanations`
+puts them into sentences.
 """
 
 from compute.decide.explain.checklist import GateStatus

@@ -1,8 +1,8 @@
-"""The one thing that stands in an object's way, found by following what only points elsewhere.
+"""The one cause that blocks an object, found by following the conditions that only point to others.
 
-The reason at the top is seldom the cause: a Workload says that a deployment is not ready, which
-says that an Instance has no quota, which is told by yet another condition. A cause is where the
-pointing ends. What is more telling goes by `ranking.rank`; between equals, the deeper one.
+The reason at the top is seldom the cause: a Workload reports that a deployment is not ready, which
+reports that an Instance has no quota, which another condition explains. The cause is where the
+pointers end. Of several, `ranking.rank` decides; between equals, the deeper one.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -24,7 +24,7 @@ from kubekit.api.meta import EPOCH, Condition, Object
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Why something does not run, and the object that says so."""
+    """Why something does not run, and the object that reports it."""
 
     by: Object
     reason: str
@@ -33,19 +33,19 @@ class Cause:
 
     @property
     def summary(self) -> str:
-        """The cause on one line: who says so, and what they say."""
+        """The cause on one line: the object and its message."""
         known = describe(self.reason)
         text = " ".join(self.message.split()) or (known.meaning if known else self.reason)
         return f"{self.by.metadata.name}: {text}"
 
     @property
-    def telling(self) -> bool:
-        """Whether it says more than where to look."""
+    def explains(self) -> bool:
+        """Whether it is more than a pointer."""
         return bool(self.reason) and not has(self.reason, Trait.POINTER)
 
     @property
-    def needs_someone(self) -> bool:
-        """Whether waiting is known not to help. Of a word we do not know, nothing is known."""
+    def needs_action(self) -> bool:
+        """Whether waiting is known not to help. Of an unknown reason nothing is known."""
         known = describe(self.reason)
         return known is not None and known.needs_action
 
@@ -84,8 +84,8 @@ def of_workload(
 ) -> Cause | None:
     """Why the Workload lacks ready Instances somewhere; None when it lacks none.
 
-    ``offered`` are the project's cities, where they are known: one that is not among them needs no
-    patience but another spec, and nothing in the objects themselves tells the two apart.
+    ``offered`` are the project's cities, where they are known: for a city that is not among them
+    waiting does not help but another spec does, and nothing in the objects themselves shows that.
     """
     kept = {joins.place(d): d for d in sorted(deployments, key=joins.order) if not d.deleting}
     deeper = [cause for d in kept.values() if (cause := of_deployment(d, instances))]
@@ -104,10 +104,10 @@ def of_workload(
 
 
 def above(workload: Workload, placement: str) -> Iterator[Cause]:
-    """What the placement and the Workload say of themselves, the nearer first.
+    """What the placement and the Workload report, the nearer first.
 
-    It is heard where no deployment speaks. Only what keeps deployments from being made is taken
-    for a reason; the rest may be about another city, and is told as a hint.
+    It counts where there is no deployment. Only what keeps deployments from being created is taken
+    as a reason; the rest may be about another city, and is given as a hint.
     """
     nearest = [p.conditions for p in workload.status.placements if p.name == placement]
     for conditions in (*nearest, workload.status.conditions):
@@ -119,9 +119,9 @@ def above(workload: Workload, placement: str) -> Iterator[Cause]:
 
 
 def first(causes: Iterable[Cause]) -> Cause | None:
-    """The cause that explains most; of equals the one named first. None when none is telling."""
-    telling = (cause for cause in causes if cause.telling)
-    return max(telling, key=lambda cause: rank(cause.reason), default=None)
+    """The cause that explains most; of equals the first. None when all are pointers."""
+    explaining = (cause for cause in causes if cause.explains)
+    return max(explaining, key=lambda cause: rank(cause.reason), default=None)
 
 
 def deepest(*causes: Cause) -> Cause | None:
@@ -130,7 +130,7 @@ def deepest(*causes: Cause) -> Cause | None:
 
 
 def reports(deployment: WorkloadDeployment) -> tuple[Cause, ...]:
-    """What the deployment says is not so of itself."""
+    """The conditions of the deployment that are not True."""
     return tuple(
         of_condition(deployment, c) for c in deployment.status.conditions if c.status != "True"
     )
@@ -139,15 +139,15 @@ def reports(deployment: WorkloadDeployment) -> tuple[Cause, ...]:
 def of_condition(by: Object, condition: Condition) -> Cause:
     """A condition as a cause.
 
-    The time of an Unknown condition stays 1970 for as long as it stays Unknown. It cannot have
-    begun before the object did, so that is told instead.
+    The time of an Unknown condition stays 1970 for as long as it stays Unknown. The creation of the
+    object, which is always later, is reported instead.
     """
     times = [t for t in (condition.last_transition_time, _born(by)) if t and t > EPOCH]
     return Cause(by, condition.reason, condition.message, max(times, default=None))
 
 
 def _of_gates(instance: Instance, binding: NetworkBinding | None) -> Iterator[Cause]:
-    """What others say of the Instance's gates: the services behind them, and its network."""
+    """What the services behind the Instance's gates report, and its network."""
     waits_at = closed(instance)
     for gate in gates.TABLE.answered:
         condition = condition_of(gate, instance, binding)

@@ -76,7 +76,7 @@ def explain_instance(
     *,
     now: datetime,
 ) -> Explanation:
-    """Why the Instance does not run. Its claim and its network's binding, if known, tell more."""
+    """Why the Instance does not run. Its claim and its network's binding, if known, add details."""
     explanation = _of_instance(instance, claim, binding, now)
     return replace(explanation, gates=checklist(instance, binding))
 
@@ -106,7 +106,7 @@ def explain_workload(
 ) -> Explanation:
     """Why the Workload lacks ready Instances, down to the Instance that is the cause.
 
-    With the cities ``offered`` to the project, one that is not among them is told as such.
+    With the cities ``offered`` to the project, one that is not among them is named as such.
     """
     if workload.deleting:
         return _leaving(workload, f"{count(len(deployments), 'deployment')} left.", now)
@@ -168,14 +168,14 @@ def _because(subject: Object, standing: str, found: Cause, now: datetime) -> Exp
 
 
 def _meaning(found: Cause, known: KnownReason | None) -> str:
-    """What the reason means. What a pointer says of itself is worth more than that it points."""
+    """What the reason means. The message of a pointer explains more than its meaning."""
     if known is None:
         return f"It gives a reason that is not known here: {found.reason}."
-    return known.meaning if found.telling or not found.message else ""
+    return known.meaning if found.explains or not found.message else ""
 
 
 def _owner(known: KnownReason | None, since: datetime | None, now: datetime) -> Owner:
-    """Who has to act. What should have passed by itself and did not is the platform's to mend."""
+    """Who has to act. A transient cause that lasts is up to the platform."""
     owner = known.owner if known else Owner.PLATFORM
     return Owner.PLATFORM if owner is Owner.TRANSIENT and _lasts(since, now) else owner
 
@@ -195,7 +195,7 @@ def _well(subject: Object, standing: str, good_news: Condition | None) -> Explan
 
 
 def _paused(workload: Workload, well: Explanation) -> Explanation:
-    """A Workload that serves, and still waits for its user."""
+    """A Workload that serves, and waits for its user."""
     step = made_out(Reason.PAUSED.next_step, workload)
     return replace(well, reason=Reason.PAUSED, owner=Reason.PAUSED.owner, next_step=step)
 

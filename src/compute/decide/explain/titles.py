@@ -1,4 +1,4 @@
-"""What objects are called in sentences, and the commands of a next step made out to them."""
+"""Names of objects in sentences, and the commands of a next step filled in with them."""
 
 import re
 from typing import Final
@@ -17,7 +17,7 @@ def path(of: Object) -> str:
 
 
 def title(of: Object) -> str:
-    """The object as a sentence begins with it: ``Instance web-home-dfw-0 in DFW``."""
+    """The object at the start of a sentence: ``Instance web-home-dfw-0 in DFW``."""
     named = f"{_KINDS.get(of.kind, of.kind)} {of.metadata.name}"
     city = _facts(of).get("CITY")
     return f"{named} in {city}" if city else named

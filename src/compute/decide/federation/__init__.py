@@ -1,8 +1,8 @@
-"""Federation: what travels between a project, the hub and a cell.
+"""Federation: what is propagated between a project, the hub and a cell.
 
-Down: a namespace and a deployment (`hub`), sent on by one policy per city (`policies`). Up: the
+Down: a namespace and a deployment (`hub`), propagated by one policy per city (`policies`). Up: the
 deployment's status (`statuses`), and every Instance, from cell to hub (`copies`) and from hub to
-project (`projections`). What lost its parent on the way is found by `orphans`.
+project (`projections`). Objects that lost their owner are found by `orphans`.
 """
 
 from compute.decide.federation.copies import Hub, Unlinked, WriteBack, hub_instance, write_back

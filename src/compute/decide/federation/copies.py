@@ -1,12 +1,12 @@
 """From a cell to the hub: a copy of every Instance, for the project to see.
 
-The cell compares its Instances with the hub's copies and mends the difference. It needs no
-finalizer for that, so a hub that cannot be reached never keeps an Instance from going; the copy
-goes when the two can talk again. A copy says which cell wrote it, in the label `source-cluster`,
-so that each cell takes away only its own.
+The cell compares its Instances with the hub's copies and repairs the difference. It needs no
+finalizer for that, so an unreachable hub never blocks the deletion of an Instance; the copy is
+deleted when the hub is reachable again. The label `source-cluster` of a copy names the cell that
+wrote it, so that each cell deletes only its own.
 
-A copy is owned by the hub's deployment and made only while that exists. What the hub gave up can
-therefore never come back as an orphan.
+A copy is owned by the hub's deployment and created only while that exists. So what was deleted on
+the hub never returns as an orphan.
 """
 
 from collections.abc import Mapping, Sequence
@@ -45,7 +45,7 @@ class Unlinked:
 
 @dataclass(frozen=True, slots=True)
 class WriteBack:
-    """The writes that make the copies right, and the Instances that cannot be copied."""
+    """The writes that correct the copies, and the Instances that cannot be copied."""
 
     writes: tuple[Write[Instance], ...] = ()
     unlinked: tuple[Unlinked, ...] = ()
@@ -57,7 +57,7 @@ def hub_instance(
     """The hub's copy of a cell's Instance: only the labels that leave the cell, spec and status.
 
     A label that is missing is never written as an empty string: a copy that is linked to nothing,
-    or to the wrong thing, is worse than none. The deployment controller puts the label back.
+    or to a wrong object, is worse than none. The deployment controller restores the label.
     """
     known = instance.metadata.labels | {
         labels.UPSTREAM_CLUSTER: names.encode_cluster(identity.project),
@@ -117,16 +117,16 @@ def _may_write(existing: Instance | None, chosen: str | None, cell: str) -> bool
     """Whether the copy is this cell's to write, given the cell that the engine has chosen.
 
     Its own always is. A copy that another cell wrote is taken over only once the engine is known
-    to have moved the deployment here: two cells that each believe it theirs would never rest.
+    to have moved the deployment here: otherwise two cells would overwrite each other indefinitely.
     """
     writer = existing.metadata.labels.get(labels.SOURCE_CLUSTER) if existing else None
     return cell in (writer, chosen) or (writer is None and chosen is None)
 
 
 def _is_controlled_by_another(copy: Instance, owner: WorkloadDeployment) -> bool:
-    """Whether someone else answers for the copy.
+    """Whether another object owns the copy.
 
-    That may be an earlier deployment of the same name. Its copies go with it, and are made anew.
+    That may be an earlier deployment of the same name. Its copies are deleted with it and created again.
     """
     return any(
         ref.controller and ref.uid != owner.metadata.uid for ref in copy.metadata.owner_references
@@ -145,7 +145,7 @@ def _merged(existing: Instance, desired: Instance, owner: WorkloadDeployment) ->
 
 
 def _withdrawn(instances: Sequence[Instance], hub: Hub, cell: str) -> list[Delete[Instance]]:
-    """Copies of what is no more: this cell's own, and those of the cell it has taken over from."""
+    """Copies without an Instance: this cell's own, and those of the cell it has taken over from."""
     present = set(map(_name, instances))
     return [
         Delete(copy)

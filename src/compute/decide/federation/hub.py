@@ -1,8 +1,8 @@
 """From a project to the hub: the namespace, the deployment in it, and the end of both.
 
 Uids differ on every plane, so a copy is joined to its original by name, and a hub namespace to a
-project namespace by the two upstream labels. The engine behind the hub carries labels, annotations
-and spec down to a cell, and nothing else: what a cell must know is one of these.
+project namespace by the two upstream labels. The engine of the hub propagates labels, annotations
+and spec to a cell, and nothing else: what a cell must know is one of these.
 """
 
 from dataclasses import dataclass
@@ -35,14 +35,14 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class DeleteHub:
-    """Remove the hub's deployment, by its uid, and come back."""
+    """Delete the hub's deployment, by its uid, and reconcile again."""
 
     uid: str
 
 
 @dataclass(frozen=True, slots=True)
 class WaitFor:
-    """The hub's deployment is on its way out. The finalizer stays until it is gone."""
+    """The hub's deployment is being deleted. The finalizer stays until it is gone."""
 
     why: str
 
@@ -56,7 +56,7 @@ Finalization = DeleteHub | WaitFor | ReleaseFinalizer
 
 
 def identity(namespace: Namespace) -> ProjectNamespace | None:
-    """What a hub namespace, or its copy in a cell, stands for; None when its labels do not say.
+    """What a hub namespace, or its copy in a cell, stands for; None without the labels.
 
     Nothing is guessed in their place: a wrong identity would show one project's instances in
     another.
@@ -70,7 +70,7 @@ def identity(namespace: Namespace) -> ProjectNamespace | None:
 
 
 def hub_namespace(project: ClusterName, namespace: Namespace) -> Namespace:
-    """The hub namespace of a project namespace. The engine copies it, labels and all, to cells."""
+    """The hub namespace of a project namespace. The engine copies it, with its labels, to cells."""
     return Namespace(
         metadata=ObjectMeta(
             name=names.hub_namespace(namespace.metadata.uid),
@@ -100,8 +100,8 @@ def prepared(
 ) -> Update[WorkloadDeployment] | None:
     """The write that must precede the first one on the hub; None when it was done.
 
-    It leaves on the project's deployment all that its removal will need, even if the project
-    namespace can no longer be looked up by then.
+    It records on the project's deployment all that its removal will need, even if the project
+    namespace no longer exists by then.
     """
     meta = deployment.metadata
     held = meta.finalizers
@@ -147,7 +147,7 @@ def deployment_due(
     """The write that the hub's deployment needs. One that is terminating must be gone first.
 
     Labels and annotations of others stay. Of the mirrored annotations the absence counts too: a
-    stale one would hold instances back for ever.
+    stale one would block instances indefinitely.
     """
     if existing is None:
         return Create(desired)
@@ -169,8 +169,8 @@ def finalization(
 ) -> Finalization:
     """The next step in the removal of a deployment that its project has deleted.
 
-    The namespace to look in may come from an annotation, which users can edit: what stands there
-    under the same name is touched only if its labels say that it is this deployment's copy.
+    The namespace may come from an annotation, which users can edit: an object of the same name
+    there is touched only if its labels say that it is this deployment's copy.
     """
     if hub is None or not is_copy(hub, deployment, project):
         return ReleaseFinalizer()

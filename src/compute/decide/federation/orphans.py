@@ -1,8 +1,8 @@
-"""What is left on the hub of something that is gone.
+"""Orphans: objects on the hub whose originals no longer exist.
 
-Finalizers and owners see to it that nothing is left. These verdicts are for what slipped through:
-a finalizer taken off by hand, a hub restored from a backup, a garbage collector that does not run.
-They rest on lists in which something is missing, so the lists must be live ones.
+Finalizers and owners normally prevent them. They remain after a finalizer was removed by hand, a hub
+was restored from a backup, or while no garbage collector runs. They are found by what is missing in
+lists, so the lists must be live ones.
 """
 
 from collections.abc import Iterable
@@ -34,7 +34,7 @@ def orphaned_copies(
 ) -> tuple[Delete[Instance], ...]:
     """The Instance copies of a hub namespace whose deployment is gone, or is another by now.
 
-    A copy that has no owner is the original's way of writing, and is judged by its label.
+    A copy without an owner was written by the original, and is matched by its label.
     """
     present = {deployment.metadata.name: deployment.metadata.uid for deployment in deployments}
     return tuple(

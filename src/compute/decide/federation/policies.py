@@ -1,11 +1,11 @@
-"""One propagation policy for each city of a hub namespace, there exactly while it is needed.
+"""One propagation policy for each city of a hub namespace, which exists exactly while it is needed.
 
-A policy must not go while a deployment of its city arrives, and neither side holds a lock. So a
-policy goes in two passes. The first marks it as unused. The second, having seen the mark, lists
-the deployments again and deletes the policy at that very version. Whoever sends a deployment to
-the hub looks at the policies afterwards and takes the mark off. One of the two always sees the
-other: either the list shows the new deployment, or the mark is found and its removal makes the
-deletion fail.
+A policy must not be deleted while a deployment of its city is created, and neither side holds a lock.
+So a policy is deleted in two reconcile passes. The first marks it as unused. The second finds the
+mark, lists the deployments again and deletes the policy at that very version. The writer of a
+deployment on the hub reads the policies afterwards and removes the mark. One of the two always
+observes the other: either the list shows the new deployment, or the mark is found and its removal
+makes the deletion fail.
 
 This holds only if a pass reads the policies first and then the deployments, both from the server.
 """
@@ -29,13 +29,13 @@ from compute.decide.writes import Create, Delete, Update, Write, change
 from kubekit.api.meta import LabelSelector, ObjectMeta
 
 _OURS: Final = {labels.SERVICE_NAME: labels.COMPUTE_SERVICE}
-# Two cells of one city share its deployments. Both running each would be twice what was asked for,
+# Two cells of one city share its deployments. If both ran each, there would be twice the replicas,
 # and their reports of one deployment would overwrite each other.
 _ONE_CELL: Final = SpreadConstraint(spread_by_field="cluster", min_groups=1, max_groups=1)
 
-# What is put back in a policy of ours: where its deployments go, that nothing keeps them from going
-# there, and that they end with their Workload. All else is an operator's to say; the table in
-# docs/decisions says field by field which is which.
+# What is restored in a policy of ours: the cells of its deployments, that nothing blocks their
+# propagation, and that they are deleted with their Workload. All else is up to an operator; the table
+# in docs/decisions lists it field by field.
 _OUR_PLACEMENT: Final = ("cluster_affinity", "cluster_affinities", "spread_constraints")
 _OUR_SPEC: Final = (
     "resource_selectors",
@@ -73,7 +73,7 @@ def policies_due(
 ) -> tuple[Write[PropagationPolicy], ...]:
     """The writes that give every live city of a hub namespace its policy, and no other city one.
 
-    Both arguments are all there is in one namespace, read in the order that the module tells.
+    Both arguments are complete for one namespace, and read in the order that the module requires.
     """
     deployments = tuple(deployments)
     existing = {p.metadata.name: p for p in policies}
@@ -95,7 +95,7 @@ def is_unused(policy: PropagationPolicy, deployments: Iterable[WorkloadDeploymen
 
 
 def policy_differs(existing: PropagationPolicy, desired: PropagationPolicy) -> bool:
-    """Whether a policy has drifted from what we say of it. What others say of it may differ."""
+    """Whether a policy has drifted in a field of ours. Fields of others may differ."""
     return existing != _merged(existing, desired)
 
 
@@ -105,7 +105,7 @@ def _ensured(
     if existing is None:
         return Create(desired)
     if existing.deleting:
-        return None  # made anew once it is gone
+        return None  # created again once it is gone
     return change(existing, _merged(existing, desired))
 
 
@@ -120,7 +120,7 @@ def _retired(policy: PropagationPolicy) -> Write[PropagationPolicy] | None:
 
 
 def _merged(existing: PropagationPolicy, desired: PropagationPolicy) -> PropagationPolicy:
-    """The policy in use: ours in what we say, and as it is in all that servers and admins add."""
+    """The policy in use: our fields as we set them, all others as servers and admins set them."""
     kept = {k: v for k, v in existing.metadata.annotations.items() if k != annotations.UNUSED}
     metadata = msgspec.structs.replace(
         existing.metadata,

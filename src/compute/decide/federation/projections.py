@@ -1,7 +1,7 @@
 """From the hub to the project: what a user sees of an Instance.
 
-A projection is exact. It is there while the hub's copy is, says what the copy says, and belongs to
-the project's deployment, so that it goes with it. What a user changes on it is put back.
+A projection is exact. It exists while the hub's copy does, equals the copy, and is owned by the
+project's deployment, so that it is deleted with it. Changes by a user are reverted.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,13 +17,13 @@ from compute.decide.deployment.rollup import same
 from compute.decide.writes import Create, Delete, Update, Write, change
 from kubekit.api.meta import Object, ObjectMeta
 
-# Labels under these are ours alone, and gone from a projection when they are gone from its copy.
+# Labels with these prefixes are ours, and removed from a projection when its copy loses them.
 _OURS: Final = ("compute.datumapis.com/", "meta.datumapis.com/")
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A copy that is not shown yet. Its deployment's arrival is what ends the wait."""
+    """A copy that is not shown yet. It waits for its deployment."""
 
     name: str
     why: str
@@ -31,7 +31,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Projected:
-    """The writes that make the projections exact, and the copies that must wait."""
+    """The writes that correct the projections, and the copies that must wait."""
 
     writes: tuple[Write[Instance], ...] = ()
     waiting: tuple[Waiting, ...] = ()
@@ -40,7 +40,7 @@ class Projected:
 def projection(copy: Instance, deployment: WorkloadDeployment) -> Instance:
     """What the project sees of a hub copy, owned by the project's deployment.
 
-    The uid in the labels is the one the project knows: the cell's would find nothing there.
+    The uid in the labels is that of the project: the cell's uid means nothing there.
     """
     own = {k: v for k, v in copy.metadata.labels.items() if k.startswith(_OURS)}
     return Instance(
@@ -87,7 +87,7 @@ def _due(
     if existing is None:
         return [] if owner.deleting else [Create(desired)]
     if existing.deleting:
-        return []  # made anew once it is gone
+        return []  # created again once it is gone
     update = change(existing, _merged(existing, desired))
     return [update] if update else []
 
@@ -113,14 +113,14 @@ def _removed(
 
 
 def _is_projection(instance: Instance) -> bool:
-    """Whether we made it. A user may have taken off either sign, hardly both."""
+    """Whether we created it. A user may have removed either mark, hardly both."""
     owners = instance.metadata.owner_references
     owned = any(r.kind == WorkloadDeployment.RESOURCE.kind and not r.controller for r in owners)
     return owned or labels.UPSTREAM_CLUSTER in instance.metadata.labels
 
 
 def _owner_key(copy: Instance) -> tuple[str, str]:
-    """Where in the project the deployment of a copy is. Old copies tell it by their name only."""
+    """The namespace and name of a copy's deployment in the project. Old copies have only the name."""
     return copy.metadata.labels.get(labels.UPSTREAM_NAMESPACE, ""), joins.deployment_name(copy)
 
 

@@ -1,8 +1,8 @@
-"""Which clusters of a hub an object goes to.
+"""Which clusters of a hub an object is propagated to.
 
-A choice, once made, is kept: a cluster that is only unreachable still runs what it was given, and
-the same object somewhere else would be a second one. It is given up when the cluster leaves or does
-not fit any more.
+A choice is kept: a cluster that is only unreachable still runs its objects, and the same object in
+another cluster would be a second one. It is given up when the cluster is deleted or does not fit any
+more.
 """
 
 import hashlib
@@ -29,27 +29,27 @@ from kubekit.api.selectors.label_selectors import Selector, SelectorError
 _NO_SCHEDULE: Final = "NoSchedule"
 _NO_EXECUTE: Final = "NoExecute"
 _BY_CLUSTER: Final = "cluster"
-# What Karmada marks a cluster with that it cannot reach. Nothing is moved because of that.
+# The taints of Karmada on an unreachable cluster. Nothing is moved because of them.
 _SILENCE: Final = frozenset({"cluster.karmada.io/not-ready", "cluster.karmada.io/unreachable"})
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """The clusters the object goes to: those that have it, in their order, then the new ones."""
+    """The clusters of the object: those that have it, in their order, then the new ones."""
 
     clusters: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class NoFit:
-    """No cluster takes the object, and why: words that go on after a colon."""
+    """No cluster takes the object, and why: the rest of a sentence after a colon."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class _Wish:
-    """A placement, read."""
+    """A parsed placement."""
 
     resource: TemplateRef
     placement: ClusterPlacement
@@ -67,9 +67,9 @@ def schedule(
 ) -> Placed | NoFit:
     """The clusters for one object, which ``current`` have already.
 
-    New ones are those that fit, are ready and have the least ``load``. Where they have the same,
-    chance decides, but always alike for the same object: else a burst of objects, of which none
-    shows in the load yet, would go to one cluster as a whole.
+    New ones are those that fit, are ready and have the least ``load``. With equal
+    load a hash of the object decides: else a burst of objects, none of which counts in the load
+    yet, would all go to one cluster.
     """
     wish = _wish(resource, placement)
     if isinstance(wish, NoFit):
@@ -97,7 +97,7 @@ def keepers(
 
 
 def is_ready(cluster: MemberCluster) -> bool:
-    """Whether the cluster answered lately."""
+    """Whether the cluster is reachable."""
     return is_true(cluster.status.conditions, ConditionType.READY)
 
 
@@ -138,7 +138,7 @@ def _objection(cluster: MemberCluster, wish: _Wish) -> str:
 def _misfit(cluster: MemberCluster, wish: _Wish) -> str:
     """Why a cluster cannot even keep what it has; empty when it can."""
     if cluster.deleting:
-        return "about to leave"
+        return "being removed"
     affinity, name = wish.placement.cluster_affinity, cluster.metadata.name
     if affinity is not None:
         named = not affinity.cluster_names or name in affinity.cluster_names
@@ -183,7 +183,7 @@ def _covers(toleration: Toleration, taint: Taint) -> bool:
 
 
 def _serves(cluster: MemberCluster, resource: TemplateRef) -> bool:
-    """Whether the cluster has the kind; one that has not said what it has is taken at its best."""
+    """Whether the cluster has the kind; one that has not reported its kinds is assumed to."""
     enablements = cluster.status.api_enablements
     return not enablements or any(
         served.kind == resource.kind

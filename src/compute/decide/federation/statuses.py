@@ -1,4 +1,4 @@
-"""From the hub back to the project: how a deployment is doing in its city."""
+"""From the hub back to the project: the status of a deployment in its city."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ _SAID_BY_THE_PROJECT: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Silent:
-    """The cell's lease has run out. It was last heard of at this instant."""
+    """The cell's lease has expired. It last reported at this instant."""
 
     cell: str
     since: datetime
@@ -36,7 +36,7 @@ class Silent:
 class Unplaced:
     """The hub has found no cell for the deployment, and says why.
 
-    ``silent`` are the cells of its city, where none of them answers: it is placed when one does.
+    ``silent`` are the cells of its city, where none of them answers: it is scheduled when one does.
     """
 
     why: str
@@ -62,7 +62,7 @@ Trouble = Silent | Unplaced | DispatchingSuspended | NotTaken
 
 
 def silence(cell: str, last_report: datetime, lease: timedelta, now: datetime) -> Silent | None:
-    """The trouble of a cell that was last heard of longer ago than its lease lasts, if it was."""
+    """A cell whose last report is older than its lease; None when it is not."""
     return Silent(cell, last_report) if now - last_report > lease else None
 
 
@@ -74,8 +74,8 @@ def project_status(
 ) -> WorkloadDeploymentStatus | None:
     """The status that the project's deployment should have; None when nothing need be written.
 
-    It is the hub's, except for what the project says itself of referenced data and of a drain, and
-    for what the hub knows and the cell cannot say: that it is silent, or that there is none.
+    It is the hub's, except for the project's own conditions of referenced data and of a drain, and
+    for what only the hub knows: that the cell is unreachable, or that there is none.
     """
     if hub is None:
         return None
@@ -100,7 +100,7 @@ def project_status(
 
 
 def _counted(status: WorkloadDeploymentStatus, *, current: bool) -> WorkloadDeploymentStatus:
-    """The report with its counts. What is up to date with an older spec is not so with a newer."""
+    """The report with its counts. Instances that are updated to an older spec are not updated to a newer one."""
     if current:
         return status
     return msgspec.structs.replace(status, updated_replicas=0, current_replicas=0)
@@ -141,13 +141,13 @@ def _unplaced(city: str, why: str, silent: Sequence[Silent]) -> Candidate:
 
 
 def _not_reported(silent: Sequence[Silent]) -> str:
-    """Since when cells are silent: the instant and not the age, which would never rest."""
+    """Since when cells are silent: the instant and not the age, which would change in every pass."""
     since = [(one.cell, times.format_time(one.since)) for one in silent]
     return "; ".join(f"Cell {cell} has not reported since {when}" for cell, when in since)
 
 
 def _meanwhile(*, runs: bool, current: bool) -> str:
-    """What becomes of a deployment in a cell that is silent."""
+    """What happens to a deployment in a cell that is silent."""
     if not runs:
         return "nothing was running there, and what is new starts when the cell answers again"
     unobserved = "what runs there keeps running unobserved"
@@ -155,7 +155,7 @@ def _meanwhile(*, runs: bool, current: bool) -> str:
 
 
 def _paused(deployment: WorkloadDeployment) -> Candidate:
-    """That changes are held back; true of what runs too, which is not unavailable because of it."""
+    """Changes are held back. What runs stays available, so it is a condition of its own."""
     return Candidate("", Reason.PROPAGATION_SUSPENDED, _held(deployment), "True")
 
 
@@ -179,8 +179,8 @@ def _overlaid(
     return [*(c for c in conditions if c.type != kind), _since_then(deployment, condition, now)]
 
 
-def _since_then(deployment: WorkloadDeployment, news: Condition, now: datetime) -> Condition:
+def _since_then(deployment: WorkloadDeployment, overlay: Condition, now: datetime) -> Condition:
     """The condition, since the time the project has it."""
-    earlier = find(deployment.status.conditions, news.type)
-    (condition,) = put((earlier,) if earlier else (), (news,), now)
+    earlier = find(deployment.status.conditions, overlay.type)
+    (condition,) = put((earlier,) if earlier else (), (overlay,), now)
     return condition

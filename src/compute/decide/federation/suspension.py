@@ -1,4 +1,4 @@
-"""What an operator of the hub holds back: what a policy suspends, and what a binding makes of it."""
+"""What an operator of the hub holds back: suspensions of policies and of bindings."""
 
 from compute.api.karmada import DEFAULT_SCHEDULER, Suspension
 from compute.api.karmada_work import BindingSuspension, ResourceBindingSpec
@@ -7,7 +7,7 @@ from compute.api.karmada_work import BindingSuspension, ResourceBindingSpec
 def of_binding(
     policy: Suspension | None, present: BindingSuspension | None
 ) -> BindingSuspension | None:
-    """The suspension of a binding: dispatching is its policy's to say, scheduling is its own."""
+    """The suspension of a binding: dispatching as its policy sets it, scheduling as it is."""
     scheduling = present.scheduling if present else None
     if policy is None:
         return None if scheduling is None else BindingSuspension(scheduling=scheduling)
@@ -19,7 +19,7 @@ def of_binding(
 
 
 def holds_dispatching(suspension: Suspension | None, cluster: str) -> bool:
-    """Whether nothing new is sent to a cluster. What it has goes on, and is reported."""
+    """Whether nothing new is sent to a cluster. What it has keeps running, and is reported."""
     if suspension is None:
         return False
     some = suspension.dispatching_on_clusters
@@ -27,6 +27,6 @@ def holds_dispatching(suspension: Suspension | None, cluster: str) -> bool:
 
 
 def holds_scheduling(spec: ResourceBindingSpec) -> bool:
-    """Whether the clusters of a binding stay as they are: suspended, or another scheduler's to choose."""
+    """Whether the clusters of a binding stay as they are: suspended, or chosen by another scheduler."""
     suspended = spec.suspension is not None and bool(spec.suspension.scheduling)
     return suspended or spec.scheduler_name not in ("", DEFAULT_SCHEDULER)

@@ -1,1 +1,1 @@
-"""Decisions about networks: which are wanted, which are ready, who has which address."""
+"""Decisions about networks: which are wanted, which are ready, and which addresses are allocated."""

@@ -1,7 +1,7 @@
-"""Who gets which addresses: a prefix of a network for each place, an address of a prefix for each.
+"""The allocation of addresses: a prefix of a network for each location, an address for each machine.
 
-A network is one room for addresses, whatever city they are used in: no two prefixes of it may
-overlap. Where there is none to give, the answer says why; nothing here raises.
+A network is one address space, whatever city its addresses are used in: no two prefixes of it may
+overlap. Where none is free, the result says why; nothing here raises.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,30 +17,30 @@ Address = IPv4Address | IPv6Address
 IPV4: Final = "IPv4"
 IPV6: Final = "IPv6"
 
-# What a network that names no range is given: private addresses, and unique local ones.
+# The ranges of a network that names none: private addresses, and unique local ones.
 _DEFAULT_RANGES: Final = {IPV4: "10.0.0.0/8", IPV6: "fd00::/40"}
 _FAMILIES: Final = {4: IPV4, 6: IPV6}
-_LONGEST: Final = {4: 29, 6: 120}  # beyond, too few addresses are left to be worth a prefix
+_LONGEST: Final = {4: 29, 6: 120}  # longer prefixes have too few addresses
 _NOT_FOR_MACHINES: Final = ("is_multicast", "is_loopback", "is_link_local", "is_unspecified")
 
 
 @dataclass(frozen=True, slots=True)
 class Unsupported:
-    """Addresses that cannot be given out, and why. Only another wish can help."""
+    """Addresses that cannot be allocated, and why. Only another request can help."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class Occupied:
-    """Addresses that others have. They may become free."""
+    """Addresses that are in use. They may become free."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class AddressRequest:
-    """What is asked for of a range. What is absent may be chosen."""
+    """The request for a part of a range. What is absent may be chosen."""
 
     start: str | None = None
     length: int | None = None
@@ -75,10 +75,10 @@ def network_range(network: Network, family: str) -> Prefix | Unsupported:
 
 
 def usual_length(within: Prefix) -> int:
-    """The length of a prefix for one place, when nobody asks for another.
+    """The default length of a prefix for one location.
 
-    A 10.0.0.0/8 gives each place a /16. Smaller ranges are shared by as many places, while they
-    last: 256, each with 14 machines or more.
+    A 10.0.0.0/8 gives each location a /16. Smaller ranges are shared by as many locations, as long
+    as they suffice: 256, each with 14 machines or more.
     """
     if within.version == 6:  # noqa: PLR2004 - the family
         return max(64, within.prefixlen)
@@ -88,7 +88,7 @@ def usual_length(within: Prefix) -> int:
 def allocated(
     within: Prefix, wish: AddressRequest, taken: Iterable[Prefix]
 ) -> Prefix | Unsupported | Occupied:
-    """The prefix that answers a wish, and overlaps none that is taken."""
+    """The prefix that fits a request, and overlaps none that is in use."""
     length = usual_length(within) if wish.length is None else wish.length
     if not within.prefixlen <= length <= _LONGEST[within.version]:
         fits = f"from /{within.prefixlen} to /{_LONGEST[within.version]}"
@@ -98,7 +98,9 @@ def allocated(
         return free or Occupied(f"{within} has no /{length} left")
     wanted = prefix_of(wish.start, length)
     if wanted is None or not is_within(wanted, within):
-        return Unsupported(f"startAddress: {wish.start} does not begin a /{length} of {within}")
+        return Unsupported(
+            f"startAddress: {wish.start} is not the start of a /{length} of {within}"
+        )
     other = next((each for each in _alike(taken, wanted) if each.overlaps(wanted)), None)
     return wanted if other is None else Occupied(f"{wanted} overlaps {other}, which is in use")
 
@@ -110,7 +112,7 @@ def next_prefix(within: Prefix, length: int, taken: Iterable[Prefix]) -> Prefix 
     for low, high in sorted(_bounds(each) for each in _alike(taken, within)):
         if start + size <= low:
             break
-        start = max(start, -(-high // size) * size)  # the next that begins where one may
+        start = max(start, -(-high // size) * size)  # the next possible start
     return type(within)((start, length)) if start + size <= end else None
 
 

@@ -2,7 +2,7 @@
 
 The binding of interface ``i`` is named after it. While Instances of an older template still run on
 another network, or at another Location, the name is theirs: the new binding then takes the next name
-that is free, and the old one goes when nobody runs on it any more.
+that is free, and the old one is removed when no Instance runs on it any more.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,8 +22,8 @@ Needs = tuple[NetworkBindingSpec, ...]  # one for each interface
 class Links:
     """The bindings of a deployment's interfaces.
 
-    ``present`` are there; ``new`` are to be made; ``obstructed`` are to be made once what has their
-    name is gone, which is being deleted or somebody else's; ``unused`` are there for nobody.
+    ``present`` exist; ``new`` are to be created; ``obstructed`` are to be created once another object
+    of that name is gone, which is being deleted or not ours; ``unused`` exist and are not needed.
     """
 
     present: tuple[NetworkBinding, ...]
@@ -58,8 +58,8 @@ def binding_of(
 ) -> NetworkBinding | None:
     """The binding that an interface of an Instance runs on, among those of its deployment.
 
-    It is told by where it leads: while a template with other networks rolls out, the name that goes
-    with the interface may be that of a binding which Instances of the old template run on.
+    It is matched by its network: while a template with other networks rolls out, the name for the
+    interface may be that of a binding which Instances of the old template run on.
     """
     network, location = instance.spec.network_interfaces[interface].network, instance.spec.location
     fitting = (
@@ -72,7 +72,7 @@ def binding_of(
 
 
 def deployment_of(binding: NetworkBinding) -> str:
-    """The deployment whose binding this is, going by its name; empty when it is nobody's."""
+    """The deployment whose binding this is, by its name; empty when it is not named after one."""
     parts = names.network_binding_parts(binding.metadata.name)
     return parts[0] if parts else ""
 
@@ -117,7 +117,7 @@ def _made(
     taken: Mapping[str, NetworkBinding],
     interfaces: int,
 ) -> Iterator[NetworkBinding]:
-    """The bindings that are missing. Only a name that is ours, and in use, is passed over."""
+    """The bindings that are missing. Only a name that is ours, and in use, is skipped."""
     owner = deployment.metadata.name
     spare = (
         name
@@ -145,12 +145,12 @@ def _unused(
     location: LocationRef,
     own: Mapping[str, NetworkBinding],
 ) -> tuple[NetworkBinding, ...]:
-    """Bindings that neither the template nor any Instance there is has a need for."""
+    """Bindings that neither the template nor any present Instance needs."""
     left = dict(own)
     for needs in _every_need(deployment, instances, location):
         for binding in _assigned(deployment, needs, own).values():
             left.pop(binding.metadata.name, None)
-        if not left:  # nearly always after the first: nobody looks through a thousand Instances
+        if not left:  # usually after the first: not all of a thousand Instances are read
             break
     return tuple(left.values())
 

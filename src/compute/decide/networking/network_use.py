@@ -1,6 +1,6 @@
-"""Who uses a network, and what that rules out: a sudden end, and other addresses.
+"""What uses a network, and what its use rules out: deletion at once, and other ranges.
 
-A network that is being deleted goes once no Workload names it and its addresses have been given back.
+A network that is being deleted is removed once no Workload names it and its addresses are released.
 What is attached until then keeps running, and may be scaled and rolled out; nothing new is attached.
 """
 
@@ -31,7 +31,7 @@ _RANGES: Final = {IPV4: _IPAM.child("ipv4Range"), IPV6: _IPAM.child("ipv6Range")
 
 @dataclass(frozen=True, slots=True)
 class Lack:
-    """The networks that a template names and nothing new can be attached to."""
+    """The networks that a template names and that nothing new can be attached to."""
 
     missing: frozenset[Key] = frozenset()
     terminating: frozenset[Key] = frozenset()
@@ -60,7 +60,7 @@ def users(network: Network, workloads: Iterable[Workload]) -> tuple[str, ...]:
 
 
 def terminating(users: Sequence[str], cells: Iterable[str]) -> str:
-    """What a network that is being deleted says of itself: what uses it, and what to do."""
+    """The report on a network that is being deleted: what uses it, and what to do."""
     if users:
         return (
             f"Being deleted, and in use by workloads: {_list(users)}. What runs keeps running, and "
@@ -104,7 +104,7 @@ def _range(network: Network, family: str) -> Prefix | None:
 
 
 def shown(keys: Iterable[Key], namespace: str) -> tuple[str, ...]:
-    """Networks or Workloads as they are called in this namespace; sorted."""
+    """Names of networks or Workloads, as written in this namespace; sorted."""
     return tuple(sorted(name if place == namespace else f"{place}/{name}" for place, name in keys))
 
 

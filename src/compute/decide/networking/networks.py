@@ -2,9 +2,8 @@
 
     Location of the city -> NetworkBinding per interface -> NetworkContext -> SubnetClaim -> Subnet
 
-What nobody has asked for yet is asked for; the rest is waited for. A binding is never changed, only
-made and removed: what runs on a network keeps it while a new template, or a new Location, brings
-another.
+Missing objects are created; the rest is waited for. A binding is never changed, only created and
+deleted: what runs on a network keeps it while a new template, or a new Location, uses another.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -37,9 +36,9 @@ _ON_ITS_WAY: Final = "it is being set up in the city"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkObjects:
-    """What is there, as far as it can concern one deployment.
+    """The existing objects that can concern one deployment.
 
-    ``bindings`` are those named like the deployment's, whoever's they are. ``contexts`` are those
+    ``bindings`` are those named like the deployment's, whatever their owner. ``contexts`` are those
     that the bindings name, ``claims`` and ``subnets`` those of these contexts.
     """
 
@@ -52,7 +51,7 @@ class NetworkObjects:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkPlan:
-    """The verdict, and what brings it nearer: what to make, and which bindings nobody needs."""
+    """The verdict, the objects to create, and the bindings that are not needed."""
 
     verdict: NetworkVerdict
     bindings: tuple[NetworkBinding, ...] = ()
@@ -68,7 +67,7 @@ class NetworkPlan:
 def network_plan(
     deployment: WorkloadDeployment, instances: Iterable[Instance], objects: NetworkObjects
 ) -> NetworkPlan:
-    """Where the deployment's networks stand. Without a Location nothing is made, nothing removed."""
+    """The state of the deployment's networks. Without a Location nothing is created or deleted."""
     city = deployment.spec.city_code
     location = location_of(city, objects.locations)
     if location is None:
@@ -88,7 +87,7 @@ def network_plan(
 
 
 def location_of(city: str, locations: Iterable[Location]) -> LocationRef | None:
-    """The Location that serves a city: of several the first by name, and none that is to go."""
+    """The Location that serves a city: of several the first by name, and none that is being deleted."""
     serving = (
         location.metadata.name
         for location in locations
@@ -99,13 +98,13 @@ def location_of(city: str, locations: Iterable[Location]) -> LocationRef | None:
 
 
 def city_of(location: Location) -> str:
-    """The city that a Location says it is in; empty when it says nothing."""
+    """The city of a Location; empty without the label."""
     return location.spec.topology.get(labels.TOPOLOGY_CITY_CODE, "")
 
 
 @dataclass(frozen=True, slots=True)
 class _Chain:
-    """How far one interface has come: what it waits for, and the claim that nobody made yet."""
+    """The progress of one interface: what it waits for, and the claim that is missing."""
 
     obstacle: Candidate | None = None
     claim: SubnetClaim | None = None
@@ -122,7 +121,7 @@ def _verdict(
 
 
 def _note(bindings: Iterable[NetworkBinding]) -> str:
-    """What is to be known of networks that can be used: that one is being deleted."""
+    """The note on networks that can be used: that one is being deleted."""
     for binding in bindings:
         condition = find(binding.status.conditions, ConditionType.READY)
         if condition and (condition.status, condition.reason) == (
@@ -139,11 +138,11 @@ def _unlinked(linked: Links) -> Iterator[Candidate]:
         yield _provisioning(binding, _ON_ITS_WAY)
     for binding in linked.obstructed:
         name = binding.metadata.name
-        yield _provisioning(binding, f"another NetworkBinding {name} has to go first")
+        yield _provisioning(binding, f"another NetworkBinding {name} has to be deleted first")
 
 
 def _follow(binding: NetworkBinding, location: LocationRef, objects: NetworkObjects) -> _Chain:
-    """The way from a binding to its addresses, up to the first thing that is not ready."""
+    """The chain from a binding to its addresses, up to the first object that is not ready."""
     context = _context(binding, objects.contexts)
     unready = _unready(binding, binding) or _unready(binding, context)
     if unready or context is None:
@@ -157,7 +156,7 @@ def _follow(binding: NetworkBinding, location: LocationRef, objects: NetworkObje
 def _unready(
     binding: NetworkBinding, obj: NetworkBinding | NetworkContext | SubnetClaim | Subnet | None
 ) -> Candidate | None:
-    """What is said of a part that is not ready; None when it is."""
+    """The obstacle of an object that is not ready; None when it is."""
     condition = find(obj.status.conditions, ConditionType.READY) if obj else None
     if obj is None or obj.deleting or condition is None or condition.reason == Reason.PENDING:
         return _provisioning(binding, _ON_ITS_WAY)
@@ -168,13 +167,13 @@ def _unready(
 
 
 def failed(binding: NetworkBinding, condition: Condition) -> Candidate:
-    """Why an Instance cannot be attached, as its own Ready tells it."""
+    """Why an Instance cannot be attached, as its own Ready reports it."""
     cause = Candidate(_subject(binding), condition.reason, condition.message)
     return Candidate("", condition.reason, cause.summary)
 
 
 def _reason(condition: Condition) -> Reason:
-    """The cause in our words: only what does not pass by itself is called a failure."""
+    """The cause as one of our reasons: only what does not pass by itself is called a failure."""
     if has(condition.reason, Trait.NETWORK_FAILURE):
         return Reason(condition.reason)
     known = describe(condition.reason)
@@ -202,7 +201,7 @@ def _context(binding: NetworkBinding, contexts: Iterable[NetworkContext]) -> Net
 def _claim(
     context: NetworkContext, location: LocationRef, claims: Iterable[SubnetClaim]
 ) -> SubnetClaim | None:
-    """The claim to use, one that is ready before others; or whatever has the name of ours."""
+    """The claim to use, one that is ready before others; or any with our name."""
     own = names.subnet_claim(context.metadata.name)
     found = [
         claim
@@ -229,7 +228,7 @@ def _preference(claim: SubnetClaim) -> tuple[bool, bool, str]:
 
 
 def _new_claim(context: NetworkContext, location: LocationRef) -> SubnetClaim:
-    """The claim for a context's addresses. It goes with the context, whoever uses it until then."""
+    """The claim for a context's addresses. It is deleted with the context, whatever uses it until then."""
     meta = context.metadata
     return SubnetClaim(
         metadata=ObjectMeta(

@@ -1,7 +1,7 @@
-"""How far a rollout is, place by place.
+"""The progress of a rollout, city by city.
 
-`city` holds the facts of one place, `phases` judges them, and `rollouts` puts the rows together and
-says what they amount to.
+`city` holds the facts of one city, `phases` derives its phase from them, and `rollouts` collects the
+rows and derives the verdict.
 """
 
 from compute.decide.progress.phases import CityRow, Phase, PhaseTimeouts

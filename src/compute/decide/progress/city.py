@@ -1,16 +1,15 @@
 """What is known of a rollout in one city, and what follows from it alone.
 
-A rollout is done when the city runs what the Workload asks for, which is harder to know than it
-looks. The status of a deployment speaks of a generation that its cell counts, and does not say
-which template that was: a minute after a new image was asked for, the old status still says that
-all is updated and ready. So the Instances are the witnesses: each carries the hash of the template
-it was made from.
+A rollout is done when the city runs what the Workload asks for. The status of a deployment alone
+does not show that: its observed generation is counted by the cell, and does not name a template. A
+minute after a new image was requested, the old status still reports that all is updated and ready.
+So the Instances are checked too: each has the hash of the template it was created from.
 
-- The cell *has seen* the demand once it counts the right number as desired, and either an Instance
-  carries the template's hash or the cell counts none as updated.
-- The rollout *is done* when the Workload's controller has taken up the generation, the deployment
-  has its template and scale, the cell's counters say that all are updated and ready and none is
-  left over, and the Instances say the same.
+- The cell *has observed* the spec once it counts the right number as desired, and either an Instance
+  has the template's hash or the cell counts none as updated.
+- The rollout *is done* when the Workload's controller has observed the generation, the deployment
+  has its template and scale, the cell's counters show that all are updated and ready and none is
+  left over, and the Instances agree.
 """
 
 from dataclasses import dataclass
@@ -31,18 +30,18 @@ class CityProgress:
 
     placement: str
     city: str
-    goal: str  # tells one demand from the next
+    goal: str  # identifies the requested generation
     template: str  # the hash of the template that is asked for
     scale: ScaleSettings | None  # None when nothing is asked for here any more
-    taken_up: bool  # the Workload's controller has seen the demand
+    taken_up: bool  # the Workload's controller has observed the spec
     paused: bool
-    above: tuple[Cause, ...]  # why there is no deployment, by those who would make it
+    above: tuple[Cause, ...]  # why there is no deployment, as the Workload reports it
     deployment: WorkloadDeployment | None
     instances: tuple[Instance, ...]
 
     @cached_property
     def updated(self) -> tuple[Instance, ...]:
-        """Instances of the template that is asked for, those on their way out aside."""
+        """Instances of the template that is asked for, without those being deleted."""
         return tuple(
             i for i in self.instances if not i.deleting and recorded_hash(i) == self.template
         )
@@ -54,12 +53,12 @@ class CityProgress:
 
     @cached_property
     def old(self) -> int:
-        """Instances of another template, or on their way out."""
+        """Instances of another template, or being deleted."""
         return len(self.instances) - len(self.updated)
 
     @cached_property
     def desired(self) -> int:
-        """How many Instances are asked for: the least, or what load makes of it."""
+        """How many Instances are requested: the least, or as many as the load requires."""
         if self.scale is None:
             return 0
         least = self.scale.min_replicas
@@ -80,7 +79,7 @@ class CityProgress:
 
     @cached_property
     def seen(self) -> bool:
-        """Whether the cell has seen what is asked for."""
+        """Whether the cell has observed what is asked for."""
         if self.deployment is None or not self.handed_down:
             return False
         status = self.deployment.status
@@ -89,7 +88,7 @@ class CityProgress:
 
     @cached_property
     def held_back(self) -> bool:
-        """Whether a pause keeps anything from being updated."""
+        """Whether a pause holds back an update."""
         if self.deployment is None or not self.paused:
             return False
         stale = any(not i.deleting and recorded_hash(i) != self.template for i in self.instances)
@@ -107,7 +106,7 @@ class CityProgress:
 
     @cached_property
     def last_report(self) -> datetime | None:
-        """When the cell was last heard of; None when nobody keeps track."""
+        """When the cell last reported; None when that is not recorded."""
         known = self.deployment.metadata.annotations if self.deployment else {}
         try:
             return times.parse(known.get(annotations.LAST_REPORT, ""))

@@ -1,8 +1,8 @@
-"""Where a rollout stands in one city, why, and since when.
+"""The phase of a rollout in one city, why, and since when.
 
-The phase is judged anew at every look, from what is there and from how long nothing has moved.
-What was done once stays done until something else is asked for: an Instance that falls ill later
-is a matter of health, not of the rollout.
+The phase is derived again from every snapshot, from the objects and from how long nothing has
+changed. What was done once stays done until something else is requested: an Instance that fails
+later is a matter of health, not of the rollout.
 """
 
 from collections.abc import Iterator
@@ -23,16 +23,16 @@ from kubekit.api.times import format_time
 
 
 class Phase(StrEnum):
-    """Where a city stands."""
+    """The phase of a city."""
 
-    QUEUED = "Queued"  # its cell has not seen what is asked for
+    QUEUED = "Queued"  # its cell has not observed what is asked for
     PENDING = "Pending"  # no Instance of the template yet
     UPDATING = "Updating"
-    BLOCKED = "Blocked"  # nothing moves, or somebody has to act
+    BLOCKED = "Blocked"  # no progress, or the user or an operator has to act
     PAUSED = "Paused"
-    FAILED = "Failed"  # more waiting is known not to help
+    FAILED = "Failed"  # waiting is known not to help
     DONE = "Done"
-    UNREACHABLE = "Unreachable"  # what is known is too old to judge by
+    UNREACHABLE = "Unreachable"  # the last report is too old
 
 
 _MOVING: Final = frozenset({Phase.QUEUED, Phase.PENDING, Phase.UPDATING})
@@ -40,12 +40,12 @@ _MOVING: Final = frozenset({Phase.QUEUED, Phase.PENDING, Phase.UPDATING})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhaseTimeouts:
-    """How long to wait before the worse is assumed."""
+    """How long to wait before each phase of failure is assumed."""
 
-    stall: timedelta = timedelta(seconds=30)  # nothing has moved: Blocked
+    stall: timedelta = timedelta(seconds=30)  # no progress: Blocked
     failure: timedelta = timedelta(seconds=60)  # an Instance cannot run: Failed
-    silence: timedelta = timedelta(seconds=120)  # no word of the cell: Unreachable
-    contact: timedelta = timedelta(seconds=60)  # we could not look: the outcome is unknown
+    silence: timedelta = timedelta(seconds=120)  # no report of the cell: Unreachable
+    contact: timedelta = timedelta(seconds=60)  # no snapshot could be taken: the outcome is unknown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,11 +59,11 @@ class CityRow:
     old: int  # all other Instances
     desired: int
     phase: Phase
-    why: str  # says no times, so that it changes only when something does
+    why: str  # contains no times, so that it changes only when the cause does
     reason: str
-    since: datetime  # when what ``why`` says began
+    since: datetime  # since when ``why`` holds
     goal: str
-    course: Phase  # the phase, had nothing stalled
+    course: Phase  # the phase without the stall
     moved: datetime  # when the numbers or the course last changed
     doomed: datetime | None  # since when an Instance has been unable to run; None while all can
 
@@ -79,7 +79,7 @@ class _Finding:
 def judge(
     city: CityProgress, before: CityRow | None, now: datetime, patience: PhaseTimeouts
 ) -> CityRow:
-    """The row of a city, given the row that was shown before."""
+    """The row of a city, given its previous row."""
     before = before if before and before.goal == city.goal else None
     found = _find(city, before, now, patience)
     numbers = (len(city.updated), city.ready, city.old, city.desired, found.phase)
@@ -110,19 +110,19 @@ def _numbers(row: CityRow) -> tuple[int, int, int, int, Phase]:
 def _find(
     city: CityProgress, before: CityRow | None, now: datetime, patience: PhaseTimeouts
 ) -> _Finding:
-    """The first that applies. A pause explains a standstill better than anything after it."""
+    """The first that applies. A pause explains a lack of progress better than what follows."""
     if city.done or (before and before.phase is Phase.DONE):
         return _Finding(Phase.DONE)
     unreachable = _unreachable(city, now, patience)
     if unreachable or city.scale is None:
         return unreachable or _withdrawn(city)
-    begun = before is not None and before.course in {Phase.PENDING, Phase.UPDATING}
+    started = before is not None and before.course in {Phase.PENDING, Phase.UPDATING}
     return (
         _paused(city)
         or _held_on_hub(city)
         or _failed(city, before, now, patience)
         or _blocked(city)
-        or _queued(city, begun=begun)
+        or _queued(city, started=started)
         or _working(city)
     )
 
@@ -134,7 +134,7 @@ def _unreachable(city: CityProgress, now: datetime, patience: PhaseTimeouts) -> 
     last_report = city.last_report
     if last_report is None or now - last_report < patience.silence:
         return None
-    why = f"the cell was last heard of at {format_time(last_report)}"
+    why = f"the cell last reported at {format_time(last_report)}"
     return _Finding(Phase.UNREACHABLE, why, Reason.CELL_UNREACHABLE, last_report)
 
 
@@ -146,7 +146,7 @@ def _paused(city: CityProgress) -> _Finding | None:
 
 
 def _held_on_hub(city: CityProgress) -> _Finding | None:
-    """An operator of the hub holds the city's changes back: nothing that is wrong there can be cured."""
+    """An operator of the hub holds the city's changes back: no problem there can be fixed."""
     deployment = city.deployment
     held = find(deployment.status.conditions, ConditionType.PAUSED) if deployment else None
     if deployment is None or held is None or held.status != "True":
@@ -166,8 +166,8 @@ def _failed(
 def _doomed(city: CityProgress, before: CityRow | None, now: datetime) -> datetime | None:
     """Since when an Instance has been unable to run.
 
-    Its condition tells since when it is not ready, and it may have waited for something else most
-    of that time. So the condition is believed only by who has not seen for himself.
+    Its condition has the time since which it is not ready, and for most of that it may have waited
+    for something else. So the time of the condition counts only where there is no previous row.
     """
     hopeless = _hopeless(city)
     if hopeless is None:
@@ -184,18 +184,18 @@ def _blocked(city: CityProgress) -> _Finding | None:
     return _because(Phase.BLOCKED, trouble) if trouble else None
 
 
-def _queued(city: CityProgress, *, begun: bool) -> _Finding | None:
-    """What has to happen before the cell can begin; None when it can, or already has."""
+def _queued(city: CityProgress, *, started: bool) -> _Finding | None:
+    """What has to happen before the cell can start; None when it can, or already has."""
     deployment = city.deployment
     if not city.taken_up:
-        why = "the change has not been taken up yet"
+        why = "the change has not been observed yet"
     elif deployment is None:
         why = "there is no deployment for the city yet"
     elif deployment.deleting:
         why = "an earlier deployment is still being removed"
     elif not city.handed_down:
         why = "the deployment does not have the change yet"
-    elif not (city.seen or begun):
+    elif not (city.seen or started):
         why = "the cell has not reported on the change yet"
     else:
         return None
@@ -220,7 +220,7 @@ def _withdrawn(city: CityProgress) -> _Finding:
 
 
 def _stalled(city: CityProgress, found: _Finding) -> _Finding:
-    """What is said once nothing has moved for too long."""
+    """The finding once there was no progress for too long."""
     if found.phase not in _MOVING:
         return found
     stalled = replace(found, phase=Phase.BLOCKED)
@@ -241,9 +241,9 @@ def _and(why: str, hint: Cause | None) -> str:
 
 
 def _trouble(city: CityProgress) -> Cause | None:
-    """What somebody has to act on, and best explains the rest."""
+    """The cause that the user or an operator has to act on, and that best explains the rest."""
     causes = (*_of_instances(city), *_of_others(city))
-    return cause.deepest(*(c for c in causes if c.needs_someone))
+    return cause.deepest(*(c for c in causes if c.needs_action))
 
 
 def _of_instances(city: CityProgress) -> Iterator[Cause]:
@@ -254,14 +254,14 @@ def _of_instances(city: CityProgress) -> Iterator[Cause]:
 
 
 def _of_others(city: CityProgress) -> Iterator[Cause]:
-    """What the deployment says, as far as it speaks of what is asked for; else those above it.
+    """The reports of the deployment, as far as they are of the requested spec; else those above it.
 
-    What Instances of an older template suffer from is not heard: the rollout is there to cure it.
+    Problems of Instances of an older template are ignored: the rollout replaces them.
     """
     yield from city.above
     for report in _reports(city):
-        speaks_of_template = city.seen and not has(report.reason, Trait.TERMINAL)
-        if speaks_of_template or has(report.reason, Trait.FROM_ABOVE):
+        is_of_template = city.seen and not has(report.reason, Trait.TERMINAL)
+        if is_of_template or has(report.reason, Trait.FROM_ABOVE):
             yield report
 
 

@@ -1,9 +1,9 @@
-"""A rollout as people watch it: one row for each placement and city, and one verdict over all.
+"""A rollout as it is watched: one row for each placement and city, and one verdict over all.
 
-Each look is compared with the one before, because "nothing has moved for half a minute" cannot be
-read from any single state. Rows are made for every place that the Workload asks for, whether or not
-a deployment exists there, and for every deployment that it no longer asks for: a rollout that
-nobody has started is not finished, and neither is one that still has to clear up.
+Each snapshot is compared with the previous one, because "no progress for half a minute" cannot be
+read from a single state. There is a row for every placement and city that the Workload asks for,
+whether a deployment exists there or not, and for every deployment that it no longer asks for: a
+rollout that has not started is not finished, and neither is one that still has to remove something.
 """
 
 from collections import defaultdict
@@ -25,7 +25,7 @@ _DEFAULT: Final = PhaseTimeouts()
 
 
 class RolloutVerdict(StrEnum):
-    """What a rollout has come to, the worst first. Only failed and done are final."""
+    """The verdict on a rollout, the worst first. Only failed and done are final."""
 
     FAILED = "failed"
     BLOCKED = "blocked"
@@ -51,7 +51,7 @@ _FINAL: Final = frozenset({RolloutVerdict.FAILED, RolloutVerdict.DONE})
 
 @dataclass(frozen=True, slots=True)
 class RolloutSnapshot:
-    """What one look at a project showed. All objects are the project's own or its projections."""
+    """The objects of a project at one instant: its own, and projections."""
 
     workload: Workload
     deployments: tuple[WorkloadDeployment, ...]
@@ -72,22 +72,22 @@ class Rollout:
 
 
 def observe(
-    sighting: RolloutSnapshot, before: Rollout | None = None, patience: PhaseTimeouts = _DEFAULT
+    snapshot: RolloutSnapshot, before: Rollout | None = None, patience: PhaseTimeouts = _DEFAULT
 ) -> Rollout:
-    """How the rollout stands, given how it stood when it was last looked at."""
+    """The rollout in this snapshot, given the rollout in the previous one."""
     earlier = {(row.placement, row.city): row for row in before.rows} if before else {}
     rows = (
-        judge(city, earlier.get((city.placement, city.city)), sighting.at, patience)
-        for city in _cities(sighting)
+        judge(city, earlier.get((city.placement, city.city)), snapshot.at, patience)
+        for city in _cities(snapshot)
     )
-    return Rollout(tuple(rows), sighting.at)
+    return Rollout(tuple(rows), snapshot.at)
 
 
 def verdict(rollout: Rollout, now: datetime, patience: PhaseTimeouts = _DEFAULT) -> RolloutVerdict:
-    """What the rollout has come to, as far as is known at ``now``.
+    """The verdict on the rollout, as far as it is known at ``now``.
 
-    A look that is too old says nothing of a rollout that may have gone on since: whoever keeps
-    failing to look must not go on saying what was true before.
+    A snapshot that is too old shows nothing of a rollout that may have changed since: a client that
+    cannot take a new one must not keep reporting the old one.
     """
     known = min(
         (_OF_PHASE[row.phase] for row in rollout.rows),
@@ -98,21 +98,21 @@ def verdict(rollout: Rollout, now: datetime, patience: PhaseTimeouts = _DEFAULT)
     return RolloutVerdict.UNKNOWN if lost and known not in _FINAL else known
 
 
-def _cities(sighting: RolloutSnapshot) -> Iterator[CityProgress]:
-    workload = sighting.workload
+def _cities(snapshot: RolloutSnapshot) -> Iterator[CityProgress]:
+    workload = snapshot.workload
     uid, generation = workload.metadata.uid, workload.metadata.generation
-    asked = joins.expected(workload)
-    there = {joins.place(d): d for d in sighting.deployments if d.spec.workload_ref.uid == uid}
-    running = _by_deployment(sighting.instances)
+    expected = joins.expected(workload)
+    present = {joins.place(d): d for d in snapshot.deployments if d.spec.workload_ref.uid == uid}
+    running = _by_deployment(snapshot.instances)
     template = template_hash(workload.spec.template)
-    for place in (*asked, *sorted(there.keys() - asked.keys())):
-        deployment = there.get(place)
+    for place in (*expected, *sorted(present.keys() - expected.keys())):
+        deployment = present.get(place)
         yield CityProgress(
             placement=place[0],
             city=place[1],
             goal=f"{uid}/{generation}",
             template=template,
-            scale=asked.get(place),
+            scale=expected.get(place),
             taken_up=workload.status.observed_generation == generation,
             paused=is_paused(workload),
             above=() if deployment else tuple(cause.above(workload, place[0])),

@@ -1,7 +1,7 @@
-"""Quota: what an Instance costs, how it is asked for, and what the answer means.
+"""Quota: what an Instance costs, how it is claimed, and what the answer means.
 
-`size` tells the cost, `claim` asks for it, `judge` reads the answer, `release` gives it back, and
-`leaked` finds what nobody gave back.
+`size` is the cost, `claim` requests it, `judge` evaluates the answer, `release` returns it, and
+`leaked` finds claims that were not returned.
 """
 
 from compute.decide.quota.claims import (
@@ -22,10 +22,10 @@ from compute.decide.quota.claims import (
     requests,
 )
 from compute.decide.quota.releases import (
-    Ending,
     Hold,
-    LetGo,
-    Release,
+    ReleaseClaim,
+    ReleaseStep,
+    RemoveFinalizer,
     holders,
     leaked,
     release,
@@ -57,14 +57,14 @@ __all__ = [
     "ClaimLookupFailed",
     "CreateClaim",
     "DeleteClaim",
-    "Ending",
     "FailureReason",
     "Hold",
     "Keep",
-    "LetGo",
     "QuotaDisabled",
     "QuotaVerdict",
-    "Release",
+    "ReleaseClaim",
+    "ReleaseStep",
+    "RemoveFinalizer",
     "Size",
     "asks_alike",
     "claim",

@@ -1,6 +1,6 @@
-"""The claim of an Instance's slot, and the outcomes of looking for it.
+"""The claim of an Instance's slot, and the outcomes of its lookup.
 
-A claim is named after the slot, and made for the Instance in it. A recreated Instance of the same
+A claim is named after the slot, and created for the Instance in it. A recreated Instance of the same
 size finds its predecessor's claim and keeps it, so a restart does not lose its place in a project
 that is full.
 """
@@ -33,7 +33,7 @@ FailureReason = Literal[
 
 @dataclass(frozen=True, slots=True)
 class ClaimFound:
-    """There is a claim under the slot's name. ``wanted`` is the one that would be made now."""
+    """There is a claim under the slot's name. ``wanted`` is the one that would be created now."""
 
     claim: ResourceClaim
     wanted: ResourceClaim
@@ -46,14 +46,14 @@ class ClaimAbsent:
 
 @dataclass(frozen=True, slots=True)
 class ClaimConflict:
-    """Someone made the claim between our look and our write: look again."""
+    """The claim was created between our read and our write: read again."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimLookupFailed:
-    """There was no usable answer. The message lands in a status: it should not vary between tries.
+    """There was no usable answer. The message is part of a status: it should not vary between tries.
 
-    ``since`` is when the first question without an answer was asked, where that is known.
+    ``since`` is the time of the first unanswered request, where that is known.
     """
 
     reason: FailureReason
@@ -63,7 +63,7 @@ class ClaimLookupFailed:
 
 @dataclass(frozen=True, slots=True)
 class QuotaDisabled:
-    """The cell was given no quota service to ask."""
+    """The cell has no quota service."""
 
 
 ClaimLookup = ClaimFound | ClaimAbsent | ClaimConflict | ClaimLookupFailed | QuotaDisabled
@@ -72,11 +72,11 @@ ClaimLookup = ClaimFound | ClaimAbsent | ClaimConflict | ClaimLookupFailed | Quo
 def claim(
     instance: Instance, *, project: str, claim_namespace: str, source_cluster: str
 ) -> ResourceClaim:
-    """The claim to make for an Instance, on behalf of the project that it belongs to.
+    """The claim to create for an Instance, on behalf of the project that it belongs to.
 
-    It refers to the Instance itself: that is the kind which the quota service lets claim, and the
-    object by which a forgotten claim can be told. A label says whose slot it is for: a deployment
-    that comes later under the same name has slots of its own.
+    It refers to the Instance itself: that is the kind which the quota service accepts, and the
+    object by which a leaked claim is detected. A label names the deployment of its slot: a later
+    deployment of the same name has slots of its own.
     """
     meta = instance.metadata
     deployment = meta.labels.get(labels.DEPLOYMENT_UID, "")
@@ -104,10 +104,10 @@ def claim(
 
 
 def requests(spec: InstanceSpec) -> tuple[ResourceRequest, ...]:
-    """What to ask for: one Instance, and its size where that is known.
+    """The requests: one Instance, and its size where that is known.
 
     The service refuses a whole claim for one amount of zero, so memory of less than a mebibyte is
-    left out rather than asked for.
+    left out.
     """
     need = size(spec)
     amounts = {
@@ -123,27 +123,27 @@ def requests(spec: InstanceSpec) -> tuple[ResourceRequest, ...]:
 
 
 def asks_alike(claim: ResourceClaim, wanted: ResourceClaim) -> bool:
-    """Whether a claim asks for what is wanted, in any order, on behalf of the same slot."""
+    """Whether a claim has the wanted requests, in any order, on behalf of the same slot."""
     return _terms(claim) == _terms(wanted)
 
 
 def made_elsewhere(claim: ResourceClaim, wanted: ResourceClaim) -> bool:
-    """Whether another cell made the claim: the deployment has moved, and the claim with it."""
+    """Whether another cell created the claim: the deployment has moved, and the claim with it."""
     return not _agree(labels.SOURCE_CLUSTER, claim, wanted)
 
 
 def outlived(claim: ResourceClaim, wanted: ResourceClaim) -> bool:
-    """Whether the claim was made for a slot of an earlier deployment of the same name.
+    """Whether the claim was created for a slot of an earlier deployment of the same name.
 
-    That one has gone, and its claims may have gone with it, whatever a cache still shows.
+    That one is deleted, and its claims may be deleted with it, whatever a cache still shows.
     """
     return not _agree(labels.DEPLOYMENT_UID, claim, wanted)
 
 
 def refusal(error: ApiError, claim_namespace: str) -> ClaimLookup:
-    """What it means that the quota service refused to show or to make a claim.
+    """The outcome when the quota service refused to return or to create a claim.
 
-    That there is a claim already is no failure: someone was faster, and what is there can be read.
+    A claim that exists already is no failure: another pass was faster, and the claim can be read.
     """
     match error:
         case AlreadyExists():

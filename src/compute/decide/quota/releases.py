@@ -1,8 +1,8 @@
-"""The end of a claim: not before the machine has stopped, and not if its slot lives on.
+"""The release of a claim: not before the machine has stopped, and not if its slot stays.
 
-Claims are found to be forgotten by comparing them with what is wanted, so one that nobody gave
-back, for whatever reason, does not hold quota for ever. That is also why a quota service that stays
-away does not keep an Instance for ever: its claim is found again when the service answers.
+Leaked claims are found by comparing all claims with what is wanted, so a claim that was not released,
+for whatever reason, does not hold quota indefinitely. Therefore a quota service that stays unreachable
+does not block the removal of an Instance indefinitely: its claim is found when the service answers.
 """
 
 from collections.abc import Iterable
@@ -29,48 +29,50 @@ from compute.decide.quota.claims import (
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """Neither the claim nor the finalizer may go yet."""
+    """Neither the claim nor the finalizer may be removed yet."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
-    """Delete the claim, by its uid, and come back."""
+class ReleaseClaim:
+    """Delete the claim, by its uid, and reconcile again."""
 
     uid: str
 
 
 @dataclass(frozen=True, slots=True)
-class LetGo:
-    """Drop the finalizer. ``event`` is a warning to give with it."""
+class RemoveFinalizer:
+    """Remove the finalizer. ``event`` is a warning to record with it."""
 
     event: Reason | None = None
 
 
-Ending = Hold | Release | LetGo
+ReleaseStep = Hold | ReleaseClaim | RemoveFinalizer
 
-# Everybody else's finalizer may stand for a machine that is still running.
+# A finalizer of others may stand for a machine that is still running.
 _OURS: Final = frozenset({finalizers.CLAIM, finalizers.INSTANCE})
-# Failures that waiting does not mend. With its project or namespace, the claim itself is gone.
-_LET_GO: Final = {
-    Reason.QUOTA_NAMESPACE_NOT_FOUND: LetGo(),
-    Reason.QUOTA_PROJECT_NOT_FOUND: LetGo(),
-    Reason.QUOTA_PROJECT_ID_UNRESOLVABLE: LetGo(Reason.QUOTA_CLAIM_ORPHANED),
+# Failures that waiting does not fix. With its project or namespace, the claim itself is gone.
+_FINAL_FAILURES: Final = {
+    Reason.QUOTA_NAMESPACE_NOT_FOUND: RemoveFinalizer(),
+    Reason.QUOTA_PROJECT_NOT_FOUND: RemoveFinalizer(),
+    Reason.QUOTA_PROJECT_ID_UNRESOLVABLE: RemoveFinalizer(Reason.QUOTA_CLAIM_ORPHANED),
 }
-# After its deletion was asked for, an Instance whose machine has stopped waits so long for a quota
-# service that does not answer. A restart of that takes less, and nothing but a name is held up.
+# How long after its deletion an Instance whose machine has stopped waits for a quota service that
+# does not answer. A restart of the service takes less, and only a name is blocked meanwhile.
 _UNANSWERED: Final = timedelta(seconds=30)
 
 
-def release(instance: Instance, outcome: ClaimLookup, now: datetime, *, slot_stays: bool) -> Ending:
-    """The next step in giving back the quota of an Instance that is being deleted."""
+def release(
+    instance: Instance, outcome: ClaimLookup, now: datetime, *, slot_stays: bool
+) -> ReleaseStep:
+    """The next step in the release of the quota of an Instance that is being deleted."""
     if not instance.deleting:
         return Hold("the instance is not being deleted")
     others = holders(instance)
     if others:
         return Hold(f"the machine may still run: {', '.join(others)} holds the instance")
-    return LetGo() if slot_stays else _ending(instance, outcome, now)
+    return RemoveFinalizer() if slot_stays else _ending(instance, outcome, now)
 
 
 def holders(instance: Instance) -> tuple[str, ...]:
@@ -79,12 +81,12 @@ def holders(instance: Instance) -> tuple[str, ...]:
 
 
 def released(instance: Instance) -> tuple[str, ...]:
-    """The finalizers that are left once ours are off."""
+    """The finalizers without ours."""
     return tuple(f for f in instance.metadata.finalizers if f not in _OURS)
 
 
 def slot_stays(instance: Instance, deployment: WorkloadDeployment | None) -> bool:
-    """Whether the Instance is to be followed by another of the same size, which takes its claim."""
+    """Whether another Instance of the same size will follow and take over the claim."""
     return (
         deployment is not None
         and _has_slot(deployment, instance.metadata.name)
@@ -99,10 +101,10 @@ def leaked(
     *,
     source_cluster: str,
 ) -> tuple[ResourceClaim, ...]:
-    """The claims this cell made and no longer needs: no Instance has them, and no slot awaits them.
+    """The claims that this cell created and no longer needs: no Instance and no slot has them.
 
-    A claim is made only for an Instance that exists. So the claims must be read first: then an
-    Instance made meanwhile is seen, and its claim is not taken for forgotten.
+    A claim is created only for an Instance that exists. So the claims must be read first: then an
+    Instance created meanwhile is observed, and its claim does not look leaked.
     """
     present = {(i.metadata.namespace, i.metadata.name) for i in instances}
     by_name = {(d.metadata.namespace, d.metadata.name): d for d in deployments}
@@ -115,29 +117,35 @@ def leaked(
     )
 
 
-def _ending(instance: Instance, outcome: ClaimLookup, now: datetime) -> Ending:
+def _ending(instance: Instance, outcome: ClaimLookup, now: datetime) -> ReleaseStep:
     match outcome:
         case ClaimFound(claim, wanted):
             return _of_claim(claim, wanted)
         case ClaimAbsent() | QuotaDisabled():
-            return LetGo()
+            return RemoveFinalizer()
         case ClaimLookupFailed(reason, message):
-            return _LET_GO.get(reason) or _unanswered(instance, message, now)
+            return _FINAL_FAILURES.get(reason) or _unanswered(instance, message, now)
         case ClaimConflict():
-            return Hold("the claim has just been made; it is looked for again")
+            return Hold("the claim has just been created; it is read again")
     assert_never(outcome)
 
 
-def _unanswered(instance: Instance, message: str, now: datetime) -> Ending:
-    """Wait for the quota service, but not for ever: a cell must be able to end what it began."""
+def _unanswered(instance: Instance, message: str, now: datetime) -> ReleaseStep:
+    """Wait for the quota service, but not indefinitely: a cell must be able to finish a deletion."""
     deleted = instance.metadata.deletion_timestamp or now
-    return LetGo(Reason.QUOTA_CLAIM_ORPHANED) if now - deleted >= _UNANSWERED else Hold(message)
+    return (
+        RemoveFinalizer(Reason.QUOTA_CLAIM_ORPHANED)
+        if now - deleted >= _UNANSWERED
+        else Hold(message)
+    )
 
 
-def _of_claim(claim: ResourceClaim, wanted: ResourceClaim) -> Ending:
+def _of_claim(claim: ResourceClaim, wanted: ResourceClaim) -> ReleaseStep:
     if made_elsewhere(claim, wanted):  # it is what the deployment runs on there
-        return LetGo()
-    return Hold("the claim is being removed") if claim.deleting else Release(claim.metadata.uid)
+        return RemoveFinalizer()
+    return (
+        Hold("the claim is being removed") if claim.deleting else ReleaseClaim(claim.metadata.uid)
+    )
 
 
 def _is_unwanted(

@@ -1,7 +1,7 @@
-"""The sentence for quota that does not suffice.
+"""The message for a lack of quota.
 
-A claim, its Instance, the deployment and the Workload all show this one, whatever reason each of
-them gives: what is short, how much of it is asked for, how much is left, and what to do.
+A claim, its Instance, the deployment and the Workload all show this one, whatever their reasons: what
+is short, how much of it is requested, how much is left, and what to do.
 """
 
 from collections.abc import Iterable, Mapping
@@ -40,7 +40,7 @@ def _short(kind: str) -> str:
 
 
 def _amount(kind: str, amount: int) -> str:
-    """An amount in the unit that people know: 2500 millicores are 2.5."""
+    """An amount in the displayed unit: 2500 millicores are 2.5."""
     return _number(kind, amount) + _SHOWN.get(kind, _AS_COUNTED)[1]
 
 

@@ -25,11 +25,11 @@ _MEBIBYTE: Final = Quantity.parse("1Mi")
 
 
 def size(spec: InstanceSpec) -> Size | None:
-    """The size to claim quota for; None when nothing tells it, and the count alone is claimed.
+    """The size to claim quota for; None when it is unknown, and the count alone is claimed.
 
-    The containers' limits are asked first, then the Instance's own requests, then the catalog.
-    Each counts only if it names both cpu and memory, for every container: half a size from one
-    source and half from another would be a size that nobody chose.
+    The containers' limits come first, then the Instance's own requests, then the catalog. Each
+    counts only if it names both cpu and memory, for every container: half a size from one source
+    and half from another would be no size that a user chose.
     """
     containers = spec.runtime.sandbox.containers if spec.runtime.sandbox else ()
     limits = [c.resources.limits if c.resources else {} for c in containers]
@@ -41,7 +41,7 @@ def size(spec: InstanceSpec) -> Size | None:
 def _sum(amounts: Sequence[Mapping[str, int | str]]) -> Size | None:
     """The sizes together: cpu rounded up, memory down, each once, at the end.
 
-    What is spelled wrong counts as not stated: a stored Instance must not stop its controller.
+    An invalid quantity counts as absent: a stored Instance must not stop its controller.
     """
     try:
         cpu = sum((Quantity.parse(each["cpu"]) for each in amounts), ZERO)

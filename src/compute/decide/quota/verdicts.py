@@ -1,9 +1,9 @@
 """What the answer to its claim means for an Instance.
 
 An Instance waits at its Quota gate until its claim is granted. An outage of the quota service must
-never become an outage of what runs: an Instance that was granted and let through keeps its grant
-until its own claim says otherwise. And an answer stands until there is another, so that asking
-again does not show as a change of mind.
+never become an outage of what runs: an Instance that was granted quota and passed its gate keeps the
+grant until its own claim is denied. And an answer stands until there is another, so that a repeated
+request does not show as a change.
 """
 
 from collections.abc import Sequence
@@ -32,13 +32,13 @@ from compute.decide.ranking import Candidate
 from compute.decide.scheduling_gates import closed, may_open
 from kubekit.api.meta import Condition, ConditionStatus, Object
 
-# By age since creation: how long to wait before looking again without being told to.
-_PATIENCE: Final = (
+# The poll interval, by age since creation.
+_POLLING: Final = (
     (timedelta(seconds=60), timedelta(seconds=1)),
     (timedelta(minutes=5), timedelta(seconds=15)),
     (timedelta(minutes=10), timedelta(seconds=60)),
 )
-_LONGEST_PATIENCE: Final = timedelta(seconds=300)
+_LONGEST_POLLING: Final = timedelta(seconds=300)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +48,12 @@ class Keep:
 
 @dataclass(frozen=True, slots=True)
 class CreateClaim:
-    """Ask for quota."""
+    """Create the claim."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeleteClaim:
-    """Take back this very claim, unless it has changed since it was read. Then look again."""
+    """Delete this very claim, unless it has changed since it was read. Then reconcile again."""
 
     uid: str
     resource_version: str
@@ -64,9 +64,9 @@ Action = Keep | CreateClaim | DeleteClaim
 
 @dataclass(frozen=True, slots=True)
 class QuotaVerdict:
-    """What to say of the Instance's quota, what to do, and when to look again unprompted.
+    """The condition of the Instance's quota, what to do, and when to reconcile again.
 
-    ``event`` is a warning to give once: it is there only while the Instance does not say it yet.
+    ``event`` is a warning to record once: it is set only while the Instance does not report it yet.
     """
 
     condition: Condition
@@ -86,17 +86,17 @@ class _Ruling:
 
 # The service answers within seconds. A claim that it leaves open for longer waits for budget.
 _EVALUATION: Final = timedelta(seconds=60)
-# A service that starts answers by then. Only one that is silent for longer is reported as unavailable.
+# A service that is starting answers by then. Only a longer silence is reported as unavailable.
 _START_UP: Final = timedelta(seconds=10)
-# A new try costs two writes, and for a moment gives up what was granted in part.
+# A new try costs two writes, and briefly gives up what was granted in part.
 _BETWEEN_TRIES: Final = timedelta(seconds=60)
-# A cell that a deployment was moved away from stops the machine and gives its claim back by then.
+# By then a cell that a deployment was moved away from has stopped the machine and released its claim.
 _HANDOVER: Final = timedelta(minutes=5)
 _KEEP: Final = Keep()
 
 
 def judge(instance: Instance, outcome: ClaimLookup, now: datetime) -> QuotaVerdict:
-    """What the outcome of looking for the claim means for the Instance."""
+    """What the outcome of the claim's lookup means for the Instance."""
     ruling = _ruling(instance, outcome, now)
     reported = ruling if ruling.final else _standing(instance, ruling)
     settled = ruling.final and reported.status == "True"
@@ -106,7 +106,7 @@ def judge(instance: Instance, outcome: ClaimLookup, now: datetime) -> QuotaVerdi
             ConditionType.QUOTA_GRANTED, instance.metadata.generation, now
         ),
         action=ruling.action,
-        requeue_after=None if settled else _patience(instance, outcome, ruling, now),
+        requeue_after=None if settled else _next_check(instance, outcome, ruling, now),
         event=_warning(instance, ruling, reported),
     )
 
@@ -116,12 +116,12 @@ def gate_opens(instance: Instance) -> bool:
     return may_open(gates.TABLE.by_name[gates.QUOTA], instance)
 
 
-def _patience(
+def _next_check(
     instance: Instance, outcome: ClaimLookup, ruling: _Ruling, now: datetime
 ) -> timedelta:
-    """How long to wait before looking again.
+    """When to reconcile again.
 
-    What was asked a moment ago is answered soon, however long the Instance has waited before that.
+    A new claim is answered soon, however long the Instance has waited before.
     """
     waits = [instance.metadata.creation_timestamp or now]
     if isinstance(outcome, ClaimConflict) or ruling.action != _KEEP:
@@ -152,12 +152,10 @@ def _ruling(instance: Instance, outcome: ClaimLookup, now: datetime) -> _Ruling:
 def _of_claim(
     instance: Instance, claim: ResourceClaim, wanted: ResourceClaim, now: datetime
 ) -> _Ruling:
-    if claim.deleting:  # whatever it says, it is about to say nothing
+    if claim.deleting:  # its status no longer counts
         return _waiting("Waiting for an earlier claim under this name to be gone")
     # What runs keeps the claim it runs on, even after the catalog gave its type another size.
-    holds = is_true(claim.status.conditions, NeighbourCondition.GRANTED) and _was_let_through(
-        instance
-    )
+    holds = is_true(claim.status.conditions, NeighbourCondition.GRANTED) and _passed_gate(instance)
     if not holds and not asks_alike(claim, wanted):
         return _of_another(instance, claim, wanted, now)
     match find(claim.status.conditions, NeighbourCondition.GRANTED):
@@ -172,20 +170,20 @@ def _of_claim(
 def _of_another(
     instance: Instance, claim: ResourceClaim, wanted: ResourceClaim, now: datetime
 ) -> _Ruling:
-    """A claim that was made for something else.
+    """A claim that was created for another Instance.
 
-    Who waits here takes it back; from another cell only after that had time to stop its machine. And
-    what runs here leaves it to the cell that its deployment was moved to while this one was not
-    heard of: two that take each other's claims would never rest.
+    A waiting Instance deletes it; that of another cell only after the cell had time to stop its
+    machine. A running Instance leaves it to the cell that its deployment was moved to while this one
+    was unreachable: otherwise two cells would delete each other's claims indefinitely.
     """
-    patient = _age(instance, now) < _HANDOVER or _was_let_through(instance)
+    patient = _age(instance, now) < _HANDOVER or _passed_gate(instance)
     if patient and made_elsewhere(claim, wanted):
-        return _waiting("Waiting for another cell to give back the quota of this instance")
-    return _waiting("Replacing a claim that was made for something else", _taking_back(claim))
+        return _waiting("Waiting for another cell to release the quota of this instance")
+    return _waiting("Replacing a claim that was created for something else", _deletion(claim))
 
 
 def _failed(instance: Instance, failed: ClaimLookupFailed, now: datetime) -> _Ruling:
-    """An outage that was reported stands until there is an answer: a restart here forgets its start."""
+    """An outage that was reported stands until there is an answer: its start is lost in a restart."""
     condition = find(instance.status.conditions, ConditionType.QUOTA_GRANTED)
     is_reported = condition is not None and condition.reason == Reason.QUOTA_BACKEND_UNAVAILABLE
     if _is_starting(failed, now) and not is_reported:
@@ -207,8 +205,8 @@ def _waiting(message: str, action: Action = _KEEP) -> _Ruling:
 def _open(claim: ResourceClaim, now: datetime) -> _Ruling:
     """A claim that is neither granted nor denied.
 
-    A new claim says that it is not granted before anybody has looked at it. Only one that was
-    looked at, or has had the time to be, tells of a lack of budget.
+    A new claim reports that it is not granted before its first evaluation. Only one that was
+    evaluated, or is old enough to be, shows a lack of budget.
     """
     lacking = [
         a
@@ -222,30 +220,30 @@ def _open(claim: ResourceClaim, now: datetime) -> _Ruling:
 
 
 def _shortage(claim: ResourceClaim, messages: Sequence[str] = ()) -> str:
-    """What is short as the quota service said it, else what the claim asks for."""
+    """The shortage as the quota service reported it, else what the claim requests."""
     return shortages.sentence(messages or map(shortages.line, claim.spec.requests))
 
 
 def _denied(
     instance: Instance, claim: ResourceClaim, condition: Condition, now: datetime
 ) -> _Ruling:
-    """A claim that was denied, and is made anew from time to time.
+    """A claim that was denied, and is created again from time to time.
 
-    There are quota services that never look at a denied claim twice, so that more quota helps only
-    a new one. One whose requests are all pending is still in the line, and would lose its place.
+    Some quota services never evaluate a denied claim again, so that more quota helps only a new one.
+    One whose requests are all pending is still in the queue, and would lose its position.
     """
     pause = requeue_after(instance.metadata.creation_timestamp, now)
-    again = _age(claim, now) >= max(pause, _BETWEEN_TRIES) and not _is_in_line(claim)
+    again = _age(claim, now) >= max(pause, _BETWEEN_TRIES) and not _is_queued(claim)
     invalid = condition.reason == Reason.VALIDATION_FAILED
     return _Ruling(
         "False",
         Reason.VALIDATION_FAILED if invalid else Reason.QUOTA_EXCEEDED,
         condition.message or _shortage(claim),
-        _taking_back(claim) if again else _KEEP,
+        _deletion(claim) if again else _KEEP,
     )
 
 
-def _is_in_line(claim: ResourceClaim) -> bool:
+def _is_queued(claim: ResourceClaim) -> bool:
     allocations = claim.status.allocations
     return bool(allocations) and all(each.status == "Pending" for each in allocations)
 
@@ -253,8 +251,8 @@ def _is_in_line(claim: ResourceClaim) -> bool:
 def _standing(instance: Instance, ruling: _Ruling) -> _Ruling:
     """The earlier answer where it still counts, else the ruling."""
     earlier = find(instance.status.conditions, ConditionType.QUOTA_GRANTED)
-    if _was_let_through(instance):
-        # Without the error's own words: they may differ each time, and this is kept in a status.
+    if _passed_gate(instance):
+        # Without the message of the error: it may differ each time, and this is part of a status.
         message = f"Granted earlier, which stands until the claim is answered ({ruling.reason})"
         reason = earlier.reason if earlier and earlier.status == "True" else Reason.QUOTA_AVAILABLE
         return _Ruling("True", reason, message)
@@ -266,11 +264,11 @@ def _standing(instance: Instance, ruling: _Ruling) -> _Ruling:
     return ruling
 
 
-def _was_let_through(instance: Instance) -> bool:
+def _passed_gate(instance: Instance) -> bool:
     """Whether quota was granted and the gate opened: from then on the Instance may run.
 
-    Only a grant opens the gate, but it may be told later. What was not known before the gate opened,
-    which made another generation, was granted then; what is not known since is not.
+    Only a grant opens the gate, but it may be reported later. A condition that is Unknown from before
+    the gate opened, which changed the generation, means granted; one that is Unknown since does not.
     """
     if instance.spec.controller is None or gates.QUOTA in closed(instance):
         return False
@@ -291,7 +289,7 @@ def _warning(instance: Instance, ruling: _Ruling, reported: _Ruling) -> Reason |
     return reason if reason.needs_action and not is_known else None
 
 
-def _taking_back(claim: ResourceClaim) -> DeleteClaim:
+def _deletion(claim: ResourceClaim) -> DeleteClaim:
     return DeleteClaim(claim.metadata.uid, claim.metadata.resource_version)
 
 
@@ -300,10 +298,10 @@ def _age(of: Object, now: datetime) -> timedelta:
 
 
 def requeue_after(created: datetime | None, now: datetime) -> timedelta:
-    """The safety net under lost events, while quota is not granted.
+    """When to reconcile again although no event arrived, while quota is not granted.
 
-    Counted from creation and not from the last try, so that a restarted controller does not go
-    back to asking every second about what has waited for an hour.
+    Counted from creation and not from the last try, so that a restarted controller does not check
+    every second what has waited for an hour.
     """
     waited = now - (created or now)
-    return next((pause for limit, pause in _PATIENCE if waited < limit), _LONGEST_PATIENCE)
+    return next((pause for limit, pause in _POLLING if waited < limit), _LONGEST_POLLING)

@@ -1,9 +1,8 @@
-"""Revisions of a Workload: what it was, who changed it, and what to go back to.
+"""Revisions of a Workload: its former specs, who changed it, and what an undo restores.
 
-They live in one ConfigMap per Workload, in the original's format, so that its readers can read
-ours: each key is a number, each value a JSON document with the whole spec in it. ``healthyAt`` is
-our addition; older readers pass over it. Revisions are only ever added: going back to an earlier
-one is a new revision that says so.
+They are stored in one ConfigMap per Workload, in the original's format, so that its readers can read
+ours: each key is a number, each value a JSON document with the whole spec. ``healthyAt`` is our
+addition; older readers ignore it. Revisions are only ever added: an undo is a new revision.
 """
 
 from collections.abc import Mapping
@@ -38,11 +37,11 @@ class Revision(Wire, frozen=True, kw_only=True):
     actor: str = ""
     template_hash: str = ""
     spec: str = ""  # JSON text, as the original keeps it
-    healthy_at: str = ""  # when every city first served it; empty when none ever said so
+    healthy_at: str = ""  # when every city first served it; empty when that never happened
 
 
 class RevisionStatus(StrEnum):
-    """What became of a revision."""
+    """The outcome of a revision."""
 
     ACTIVE = "active"
     SUPERSEDED = "superseded"
@@ -52,7 +51,7 @@ class RevisionStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RevisionEntry:
-    """A revision and what became of it."""
+    """A revision and its outcome."""
 
     revision: Revision
     status: RevisionStatus
@@ -60,7 +59,7 @@ class RevisionEntry:
 
 @dataclass(frozen=True, slots=True)
 class Undo:
-    """The spec to write in order to go back, and what that changes, in words."""
+    """The spec that an undo writes, and what it changes, in words."""
 
     revision: Revision
     spec: WorkloadSpec
@@ -69,13 +68,13 @@ class Undo:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why there is nothing to go back to."""
+    """Why nothing can be undone."""
 
     why: str
 
 
 def revisions(history: ConfigMap | None) -> tuple[Revision, ...]:
-    """The revisions, oldest first. A value that cannot be read is passed over, not an error."""
+    """The revisions, oldest first. An unreadable value is skipped."""
     data = history.data if history else {}
     found = (_read(key, value) for key, value in data.items())
     return tuple(sorted((r for r in found if r), key=lambda r: r.rev))
@@ -89,7 +88,7 @@ def current(history: ConfigMap | None) -> Revision | None:
 
 
 def entries(history: ConfigMap | None) -> tuple[RevisionEntry, ...]:
-    """Every revision with what became of it, newest first, as a listing shows them."""
+    """Every revision with its outcome, newest first, as a listing shows them."""
     known = revisions(history)
     active = current(history)
     undone = {r.rev - 1 for r in known if is_rollback(r)}
@@ -99,9 +98,9 @@ def entries(history: ConfigMap | None) -> tuple[RevisionEntry, ...]:
 def record(
     history: ConfigMap | None, workload: Workload, actor: str, now: datetime
 ) -> ConfigMap | None:
-    """The history with the Workload's spec as its newest revision; None when it is that already.
+    """The history with the Workload's spec as its newest revision; None when it already is.
 
-    Any change of the spec counts, whoever made it: an edit that leaves no trace cannot be undone.
+    Any change of the spec counts, whatever its author: an edit that is not recorded cannot be undone.
     """
     known = revisions(history)
     last = current(history)
@@ -121,7 +120,7 @@ def record(
 
 
 def is_rollback(revision: Revision) -> bool:
-    """Whether the revision brought the template of an earlier one back."""
+    """Whether the revision restored the template of an earlier one."""
     return revision.changes.startswith(_ROLLBACK)
 
 
@@ -138,10 +137,10 @@ def mark_healthy(history: ConfigMap, now: datetime) -> ConfigMap | None:
 def undo(
     history: ConfigMap | None, spec: WorkloadSpec, *, to: int = 0, whole: bool = False
 ) -> Undo | Refusal:
-    """What to write to go back to revision ``to``, or, when it is 0, to the newest healthy one.
+    """The write that restores revision ``to``, or, when it is 0, the newest healthy one.
 
-    Only the template goes back unless ``whole``: whoever undoes a bad image at night does not mean
-    to undo the scaling that saved the evening.
+    Only the template is restored unless ``whole``: the undo of a bad image must not undo the scaling
+    that was done meanwhile.
     """
     target = _target(history, spec, to=to, whole=whole)
     if isinstance(target, Refusal):
@@ -192,7 +191,7 @@ def _changes(
         changes: tuple[str, ...] = ("earlier spec unreadable",)
     elif origin is None:
         changes = spec_diff.describe(before, after)
-    else:  # the rollback says it all of the template
+    else:  # the rollback describes all of the template
         changes = spec_diff.describe(
             before, msgspec.structs.replace(after, template=before.template)
         )
@@ -200,7 +199,7 @@ def _changes(
 
 
 def _origin(known: tuple[Revision, ...], last: Revision, template: str) -> Revision | None:
-    """The newest revision whose template has come back; None when this one is new, or the last."""
+    """The newest revision whose template is restored; None when this one is new, or the last."""
     if template == last.template_hash:
         return None
     return next((r for r in reversed(known) if r.template_hash == template), None)

@@ -1,4 +1,4 @@
-"""Which deletions may orphan what an object made (propagationPolicy Orphan, `--cascade=orphan`).
+"""Which deletions may orphan the dependents of an object (propagationPolicy Orphan, `--cascade=orphan`).
 
 In Kubernetes an orphaned ReplicaSet outlives its Deployment and manages its Pods by itself. Here each
 level is managed by the one above, on other planes too: an orphaned deployment has no Workload to scale
@@ -17,7 +17,7 @@ from kubekit.api.resource import Resource
 from kubekit.api.status import StatusDetails
 
 _ORPHAN: Final = "Orphan"
-_FINALIZER: Final = "orphan"  # a policy that an earlier request left on the object
+_FINALIZER: Final = "orphan"  # the policy of an earlier request, recorded on the object
 _LEFT_BEHIND: Final = {
     (kind.RESOURCE.group, kind.RESOURCE.plural): left
     for kind, left in (
@@ -33,7 +33,7 @@ def orphan_refusal(
 ) -> Forbidden | None:
     """Why an object must not be deleted with this propagation policy; None when it may be.
 
-    A request without a policy follows the finalizer that an earlier one left, as in Kubernetes.
+    A request without a policy follows the finalizer of an earlier one, as in Kubernetes.
     """
     remaining = _LEFT_BEHIND.get((resource.group, resource.plural))
     by_finalizer = not propagation and _FINALIZER in metadata.get("finalizers", ())
@@ -47,6 +47,6 @@ def orphan_refusal(
     return Forbidden(
         f'{words} "{name}" is forbidden: it cannot be deleted with propagationPolicy Orphan '
         f"(--cascade=orphan), because nothing would manage the {remaining} that are left behind. "
-        f"To delete it with all it made: {command}",
+        f"To delete it with its dependents: {command}",
         StatusDetails(name=name, group=resource.group, kind=resource.plural),
     )

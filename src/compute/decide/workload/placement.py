@@ -1,8 +1,8 @@
 """Splitting a Workload: one WorkloadDeployment per placement and city, and nothing else.
 
 The split compares what should exist with what does and names every deployment exactly once, so
-that whoever acts on it cannot forget one. A city the project is not offered is part of the answer:
-a user who asked for five cities and got four must be told which one is missing.
+that its caller cannot overlook one. A city the project is not offered is part of the result: a
+user who named five cities and got four must learn which one is missing.
 """
 
 from collections.abc import Collection, Iterable
@@ -28,7 +28,7 @@ from compute.decide.networking.network_use import Lack
 from compute.decide.writes import Update, change
 from kubekit.api.meta import ObjectMeta, OwnerReference
 
-# What a user sets on the Workload for its deployments to obey. Absence is copied too.
+# Annotations that a user sets on the Workload for its deployments. Absence is copied too.
 _HANDED_DOWN: Final[tuple[str, ...]] = (annotations.PAUSED, annotations.MAX_UNAVAILABLE)
 _OURS: Final[tuple[str, ...]] = (*_HANDED_DOWN, annotations.DRAIN)
 
@@ -37,7 +37,7 @@ Owners = tuple[OwnerReference, ...]
 
 @dataclass(frozen=True, slots=True)
 class Unmatched:
-    """A city that was asked for and is not offered to the project."""
+    """A city that the spec names and that is not offered to the project."""
 
     placement: str
     city: str
@@ -45,13 +45,13 @@ class Unmatched:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """What becomes of every deployment of a Workload, existing or wanted. Each list is by name."""
+    """The action for every deployment of a Workload, existing or wanted. Each list is by name."""
 
     create: tuple[WorkloadDeployment, ...] = ()
     update: tuple[Update[WorkloadDeployment], ...] = ()
     keep: tuple[WorkloadDeployment, ...] = ()
     delete: tuple[WorkloadDeployment, ...] = ()
-    terminating: tuple[WorkloadDeployment, ...] = ()  # wanted or not, they must be gone first
+    terminating: tuple[WorkloadDeployment, ...] = ()  # wanted or not, they must be deleted first
     taken: tuple[WorkloadDeployment, ...] = ()  # another Workload's, under a name we want
     unmatched: tuple[Unmatched, ...] = ()  # in the order of the spec; withdrawn cities aside
     withheld: tuple[WorkloadDeployment, ...] = ()  # not created while a network is missing
@@ -66,15 +66,15 @@ def split(
 ) -> Split:
     """The exact set of deployments to create, update, keep and delete.
 
-    ``deployments`` are those of this Workload, and any other that stands under a wanted name.
+    ``deployments`` are those of this Workload, and any other with a wanted name.
 
-    A city that is withdrawn while a deployment runs there is drained after a time of grace. Until
-    then the deployment obeys its Workload like any other: it serves, so it is to serve what the
-    user asks for. When no city is offered at all, nothing is withdrawn: an empty list is far more
-    often a neighbour that has not answered yet than a withdrawal of every city.
+    A city that is withdrawn while a deployment runs there is drained after a grace period. Until then
+    the deployment follows its Workload like any other: it serves, so it serves the present spec.
+    When no city is offered at all, nothing is withdrawn: an empty list is far more often a service
+    that has not answered yet than a withdrawal of every city.
 
-    A deployment that the spec no longer names goes on until what replaces it serves, by the rules of
-    `handover`. A Workload that is being deleted wants no deployment.
+    A deployment that the spec no longer names keeps running until its replacement serves, by the
+    rules of `handover`. A Workload that is being deleted wants no deployment.
     """
     by_name = {d.metadata.name: d for d in deployments}
     mine = {n: d for n, d in by_name.items() if d.spec.workload_ref.uid == workload.metadata.uid}
@@ -106,8 +106,8 @@ def withheld(split: Split, lack: Lack) -> Split:
     """The split while the template names networks that it cannot have: nothing new starts on them.
 
     What runs keeps the template it has, since an Instance of the new one could not start. Only what
-    is attached already to the networks that are being deleted takes the new one. Numbers change and
-    deployments go as ever.
+    is attached already to the networks that are being deleted gets the new one. Scaling and deletion
+    work as usual.
     """
     changes = [
         (u, u if _has_networks(u.existing, lack) else _numbers_only(u)) for u in split.update
@@ -133,7 +133,7 @@ def _numbers_only(update: Update[WorkloadDeployment]) -> Update[WorkloadDeployme
 
 
 def is_paused(workload: Workload) -> bool:
-    """Whether template changes are held back. Scaling and healing go on."""
+    """Whether template changes are held back. Scaling and healing continue."""
     return workload.metadata.annotations.get(annotations.PAUSED) == "true"
 
 
@@ -153,7 +153,7 @@ def _placed(
     now: datetime,
     grace: Grace,
 ) -> WorkloadDeployment | None:
-    """The deployment as it is to be, with its drain where it has one; None when it is not to be."""
+    """The desired deployment, with its drain where it has one; None when it is not wanted."""
     if asked.spec.city_code in offered:
         return asked
     if present is None:
@@ -165,16 +165,16 @@ def _placed(
 
 
 def _held_back(desired: WorkloadDeployment, current: WorkloadDeployment) -> WorkloadDeployment:
-    """The deployment with the template it has: a pause stops templates, not numbers."""
+    """The deployment with its present template: a pause holds back templates, not scaling."""
     spec = msgspec.structs.replace(desired.spec, template=current.spec.template)
     return msgspec.structs.replace(desired, spec=spec)
 
 
 def _merged(existing: WorkloadDeployment, desired: WorkloadDeployment) -> WorkloadDeployment:
-    """The existing deployment with what we say of it, and all that others say of it.
+    """The existing deployment with our fields, and all fields of others.
 
-    The federator's finalizer and note above all: without them a later removal would leave what runs
-    in the cell behind. Without its owner it would outlive the Workload.
+    Above all the federator's finalizer and annotation: without them a later removal would leave
+    Instances in the cell behind. Without its owner it would outlive the Workload.
     """
     meta = existing.metadata
     others = {k: v for k, v in meta.annotations.items() if k not in _OURS}
@@ -188,7 +188,7 @@ def _merged(existing: WorkloadDeployment, desired: WorkloadDeployment) -> Worklo
 
 
 def _owned(present: Owners, wanted: Owners) -> Owners:
-    """The owners with the Workload among them; only one of them can be in control."""
+    """The owners with the Workload among them; only one of them can be the controller."""
     if all(owner in present for owner in wanted):
         return present
     ours = {owner.uid for owner in wanted}

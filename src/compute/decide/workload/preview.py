@@ -1,8 +1,8 @@
-"""What a manifest would make, before anything is made.
+"""What a manifest would create, before anything is created.
 
-The same rules as admission, the same split as the workload controller and the same sizes as the
-quota gate, put side by side: which deployments in which cities, their instances in the order in
-which they start, what quota they need, and everything that is wrong.
+It uses the rules of admission, the split of the workload controller and the sizes of the quota gate:
+which deployments in which cities, their Instances in the order in which they start, the quota that
+they need, and all errors.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -39,7 +39,7 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """One deployment that would be made."""
+    """One deployment that would be created."""
 
     placement: str
     city: str
@@ -55,7 +55,7 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """Everything that one Workload manifest would cause."""
+    """Everything that one Workload manifest would create."""
 
     workload: str
     namespace: str
@@ -72,11 +72,11 @@ class Preview:
 
 
 def preview(document: Mapping[str, object], cities: Collection[str] | None = None) -> Preview:
-    """What this manifest would make in a project that is offered ``cities``.
+    """What this manifest would create in a project that is offered ``cities``.
 
-    Without cities, those that the manifest names are taken to be offered. A manifest that is wrong
-    but readable shows what it would make once the advice of its errors is followed: the quota that
-    it needs then, and not for sizes or cities that admission refuses.
+    Without cities, those that the manifest names count as offered. An invalid but readable manifest
+    shows what it would create once its errors are corrected as they suggest: the quota that it needs
+    then, and not that of sizes or cities that admission refuses.
     """
     workload = _read(document)
     offered = cities_named(document) if cities is None else cities
@@ -105,7 +105,7 @@ def _read(document: Mapping[str, object]) -> Workload | None:
     try:
         return validation.with_defaults(scheme.decode_as(Workload, document))
     except scheme.DecodeError:
-        return None  # the review says why, field by field
+        return None  # the review has the errors, field by field
 
 
 def _split(workload: Workload, offered: Collection[str]) -> placement.Split:
@@ -119,7 +119,7 @@ def _identity(document: Mapping[str, object]) -> tuple[str, str]:
 
 
 def _planned(workload: Workload, split: placement.Split) -> Iterator[Planned]:
-    """The deployments in the order of the spec, which is the order its author thinks in."""
+    """The deployments in the order of the spec, which its author knows."""
     made = {joins.place(d): d for d in split.create}
     return (_one(made[place]) for place in joins.expected(workload) if place in made)
 
@@ -127,7 +127,9 @@ def _planned(workload: Workload, split: placement.Split) -> Iterator[Planned]:
 def _one(deployment: WorkloadDeployment) -> Planned:
     spec = deployment.spec
     asked = spec.scale_settings.min_replicas
-    count = asked if 0 < asked <= MOST_REPLICAS else 0  # out of bounds: refused, so nothing is made
+    count = (
+        asked if 0 < asked <= MOST_REPLICAS else 0
+    )  # out of bounds: refused, so nothing is created
     size = quota.size(spec.template.spec)
     return Planned(
         placement=spec.placement_name,

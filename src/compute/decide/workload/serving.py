@@ -1,8 +1,8 @@
-"""Whether a Workload is served as it is asked for: everywhere, by its newest template alone.
+"""Whether a Workload is served as requested: everywhere, and by its newest template alone.
 
-The status of a deployment does not say which template it speaks of: right after a new image was
-asked for it still says that all is updated and ready. So it is only half of the proof. The other
-half are the Instances, each of which carries the hash of the template it was made from.
+The status of a deployment does not show its template: right after a new image was requested it still
+reports that all is updated and ready. So it is only half of the proof. The other half are the
+Instances, each of which has the hash of the template it was created from.
 """
 
 from collections.abc import Collection
@@ -14,10 +14,10 @@ from compute.decide.deployment.template import recorded_hash, template_hash
 
 
 def reported(workload: Workload, deployments: Collection[WorkloadDeployment]) -> bool:
-    """Whether the deployments say that they run what is asked for, and nothing else.
+    """Whether the deployments report that they run what is requested, and nothing else.
 
-    They are all that the Workload has. One that is to go, that has another template, or that its
-    cell knows nothing of yet, says no; and so does a Workload without any.
+    They are all that the Workload has. The result is false when one of them is unwanted, has another
+    template, or is not reported by its cell yet, and for a Workload without any.
     """
     asked = joins.expected(workload)
     return bool(deployments) and all(
@@ -27,7 +27,7 @@ def reported(workload: Workload, deployments: Collection[WorkloadDeployment]) ->
 
 
 def proof(deployment: WorkloadDeployment) -> str:
-    """What `proofs` says of each Instance that serves the deployment as it is asked for."""
+    """The key of `proofs` for each Instance that serves the deployment as requested."""
     meta = deployment.metadata
     return f"{meta.namespace}/{meta.name}/{template_hash(deployment.spec.template)}"
 

@@ -1,8 +1,8 @@
 """What changed between two specs, in words a user would use.
 
 Both specs are flattened to paths and compared leaf by leaf, with named list entries matched by
-name, so that a container that moved is not taken for two changes. The paths people ask about get
-words of their own; any other is shown as it is, so that no change goes unsaid.
+name, so that a container that moved is not taken for two changes. Common paths have a phrase of
+their own; any other is shown as it is, so that no change is omitted.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from compute.api.compute import WorkloadSpec
 
 Path = tuple[str, ...]
 
-_SHOWN: Final = 60  # characters of a value; the rest is told by the full diff of the two specs
+_SHOWN: Final = 60  # characters of a value; the full diff of the two specs has the rest
 _SCALE: Final = {"minReplicas": "min replicas", "maxReplicas": "max replicas"}
 _ABSENT: Final = "none"
 _REORDERED: Final = "entries reordered"
@@ -72,7 +72,7 @@ def _flatten(path: Path, value: object) -> Iterator[tuple[Path, object]]:
 def _entries(value: object) -> dict[str, object] | None:
     """The children of a map or of a list of objects; None for a leaf.
 
-    Lists of words are leaves, and so is what is empty: it would leave no trace otherwise.
+    Lists of texts are leaves, and so are empty values: they would be lost otherwise.
     """
     match value:
         case dict() | list() if not value:

@@ -1,7 +1,6 @@
-"""The story of a Workload in events: split, rolled out, stuck in a city, recovered, undone.
+"""The events of a Workload: split, rolled out, stuck in a city, recovered, undone.
 
-An event follows from a write that was made: each function is given what was there before and what
-was written. So another reconcile of the same state, or a restart, reports nothing anew.
+An event follows from a write: each function is given the object before and after it. So another reconcile of the same state, or a restart, reports nothing anew.
 """
 
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ from compute.decide.workload.history import Revision
 from kubekit.api.meta import Condition
 
 _MOST_NAMED: Final = 10  # cities in one event
-# One fact by several names: the deployment's own, and that of the Instance it comes from.
+# One cause by several names: that of the deployment, and that of the Instance.
 _SAME: Final = {
     Reason.QUOTA_NOT_GRANTED: Reason.QUOTA_EXCEEDED,
     Reason.PENDING_QUOTA: Reason.QUOTA_EXCEEDED,
@@ -38,7 +37,7 @@ def split(made: Sequence[WorkloadDeployment]) -> PlannedEvent | None:
 
 
 def withdrawn(removed: Sequence[WorkloadDeployment]) -> PlannedEvent | None:
-    """Deployments whose removal was asked for."""
+    """Deployments whose removal was requested."""
     if not removed:
         return None
     note = f"Removing {_deployments(len(removed))}: {_cities(removed)}"
@@ -64,7 +63,7 @@ def proven(revision: Revision) -> PlannedEvent:
 
 
 def city(before: WorkloadDeployment, after: WorkloadDeployment) -> PlannedEvent | None:
-    """What a status that was written says of a city, for the deployment itself."""
+    """The event for a status that was written, for the deployment itself."""
     stuck, was_stuck = trouble(after), trouble(before)
     if after.deleting:
         return None
@@ -80,9 +79,9 @@ def city(before: WorkloadDeployment, after: WorkloadDeployment) -> PlannedEvent 
 
 
 def part_of_city(deployment: WorkloadDeployment, condition: Condition) -> PlannedEvent | None:
-    """An Instance's trouble, in a city that serves all the same: its status gives no reason for it.
+    """The problem of an Instance in a city that serves nevertheless: its status does not report it.
 
-    All Instances of a city that are in the same trouble make the same event.
+    All Instances of a city with the same problem cause the same event.
     """
     if deployment.deleting or not _serves(deployment) or not _holds(condition.reason):
         return None

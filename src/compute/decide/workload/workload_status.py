@@ -1,7 +1,7 @@
-"""The status of a Workload: its deployments summed by placement, and the worst cause told.
+"""The status of a Workload: its deployments summed by placement, and the worst cause reported.
 
-A Workload is available while anything of it serves. What stands in the way of the rest, a network
-that is gone or a city that is not offered, is told beside that and never instead of it.
+A Workload is available while any of it serves. What blocks the rest, a missing network or a city that
+is not offered, is reported in addition and never instead.
 """
 
 from collections import defaultdict
@@ -46,10 +46,10 @@ def workload_status(
     split: Split = _NOTHING_AMISS,
     now: datetime,
 ) -> WorkloadStatus:
-    """The status that follows from all deployments, those on their way out included.
+    """The status that follows from all deployments, those being deleted included.
 
-    ``lack`` are networks that the template names and cannot have. Of the ``split`` only what it
-    could not place is looked at: cities that are not offered, and names that another one holds.
+    ``lack`` are networks that the template names and cannot use. Of the ``split`` only what could not
+    be placed counts: cities that are not offered, and names that another Workload uses.
     """
     generation, paused = workload.metadata.generation, is_paused(workload)
     parts = _parts(workload, deployments, split.unmatched)
@@ -81,7 +81,7 @@ def workload_status(
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One placement: what was asked of it, and what there is."""
+    """One placement: its spec, and its deployments."""
 
     name: str
     cities: frozenset[str]  # empty once the placement has left the spec
@@ -95,15 +95,15 @@ class _Part:
 
     @property
     def otherwise(self) -> ConditionStatus:
-        """What it says of itself while nothing of it is known to serve.
+        """The status of Available while nothing of it is known to serve.
 
-        A city that is not heard of may well serve: then nobody knows.
+        An unreachable city may still serve: then it is Unknown.
         """
-        return "Unknown" if any(map(_is_unheard, self.deployments)) else "False"
+        return "Unknown" if any(map(_is_unknown, self.deployments)) else "False"
 
     @property
     def wanted(self) -> list[WorkloadDeployment]:
-        """Those that the spec names. Any other goes, at once or when it is replaced."""
+        """Those that the spec names. Any other is removed, at once or when it is replaced."""
         return [d for d in self.deployments if joins.place(d)[1] in self.cities]
 
     @property
@@ -148,9 +148,9 @@ def _placement_status(
 
 
 def _counts(deployment: WorkloadDeployment, *, wanted: bool) -> ReplicaCounts:
-    """What a deployment counts. What it said of its last template says nothing of a newer one.
+    """The counts of a deployment. Those of its last template do not count for a newer one.
 
-    Of one that the spec does not name there are Instances, and they may serve; none is desired.
+    A deployment that the spec does not name may have Instances that serve; none of them is desired.
     """
     status = deployment.status
     if not wanted:
@@ -204,7 +204,7 @@ def _text(parts: Sequence[_Part], causes: Iterable[Candidate]) -> str:
 
 
 def _causes(parts: Sequence[_Part], besides: Sequence[Candidate]) -> list[Candidate]:
-    """What keeps the whole from being served, one line of each sort, the weightiest first."""
+    """Why not all of it is served, one line of each kind, the highest rank first."""
     report = worst(_report(d) for part in parts for d in part.wanted if _is_short(d))
     lines = (report, _not_offered(parts), *besides)
     return ranked(line for line in lines if line)
@@ -214,13 +214,13 @@ def _is_available(deployment: WorkloadDeployment) -> bool:
     return is_true(deployment.status.conditions, ConditionType.AVAILABLE)
 
 
-def _is_unheard(deployment: WorkloadDeployment) -> bool:
+def _is_unknown(deployment: WorkloadDeployment) -> bool:
     available = find(deployment.status.conditions, ConditionType.AVAILABLE)
     return available is not None and available.status == "Unknown" and not deployment.deleting
 
 
 def _is_short(deployment: WorkloadDeployment) -> bool:
-    """Whether it lacks anything. One that is being removed keeps nothing from being served."""
+    """Whether it lacks anything. One that is being removed does not count."""
     status = deployment.status
     lacking = status.ready_replicas < status.desired_replicas or not _is_available(deployment)
     return lacking and not deployment.deleting
@@ -230,12 +230,12 @@ def _report(deployment: WorkloadDeployment) -> Candidate:
     name = deployment.metadata.name
     available = find(deployment.status.conditions, ConditionType.AVAILABLE)
     if available is None:
-        return Candidate(name, Reason.NO_AVAILABLE_PLACEMENTS, "nothing heard from its cell yet")
+        return Candidate(name, Reason.NO_AVAILABLE_PLACEMENTS, "its cell has not reported yet")
     return Candidate(name, available.reason, available.message)
 
 
 def _not_offered(parts: Sequence[_Part]) -> Candidate | None:
-    """Cities that are left out. They decide the verdict only where a whole placement is."""
+    """Cities that are not offered. They are the reason only where they are a whole placement."""
     cities = sorted({city for part in parts for city in part.unmatched})
     if not cities:
         return None
@@ -245,7 +245,7 @@ def _not_offered(parts: Sequence[_Part]) -> Candidate | None:
 
 
 def _networks(lack: Lack, namespace: str) -> Iterator[Candidate]:
-    """What is said of the networks that the template cannot have."""
+    """The causes for networks that the template cannot use."""
     if lack.missing:
         names = ", ".join(shown(lack.missing, namespace))
         message = f"networks not found: {names} (create them, or name others in the template)"

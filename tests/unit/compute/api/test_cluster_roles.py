@@ -68,7 +68,7 @@ def verbs(world, role, kind, **more):
 
 async def bound(world):
     """A plane in which each role is given to the user of its name."""
-    await world.keeper.begin(cluster_roles.ALL)
+    await world.keeper.start(cluster_roles.ALL)
     await world.keeper.worker.rest()
     for role in (*SUMS, "compute-operator"):
         await world.bind(role, f"ClusterRole/{role}", user(role), namespace="")
@@ -130,7 +130,7 @@ async def test_status_is_read_with_its_object_and_written_by_no_role(world):
 @scenario
 async def test_a_role_can_be_bound_in_one_namespace(world):
     """Then it holds there alone."""
-    await world.keeper.begin(cluster_roles.OF_PROJECTS)
+    await world.keeper.start(cluster_roles.OF_PROJECTS)
     await world.bind("one", "ClusterRole/compute-editor", user("one"), namespace=SPACE)
 
     assert "create" in verbs(world, "one", Workload, namespace=SPACE)

@@ -81,7 +81,7 @@ def test_trap_9_the_cells_generation_is_never_compared_with_the_projects():
     [
         pytest.param(
             look(asked(observed=1), (given(image=OLD),)),
-            "the change has not been taken up yet",
+            "the change has not been observed yet",
             id="workload",
         ),
         pytest.param(look(), "there is no deployment for the city yet", id="missing"),
@@ -410,7 +410,7 @@ def test_unreachable_says_when_the_cell_was_last_heard_of():
 
     assert told(seen) == (
         Phase.UNREACHABLE,
-        "the cell was last heard of at 2026-06-01T11:50:00Z",
+        "the cell last reported at 2026-06-01T11:50:00Z",
         "CellUnreachable",
     )
     assert row_of(seen).since == NOW - 600 * SECOND

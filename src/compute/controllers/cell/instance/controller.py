@@ -26,7 +26,7 @@ from compute.controllers.cell.planes import CellPlanes, CellSettings
 from compute.decide import quota, readiness, settling
 from compute.decide.conditions import is_true, put
 from compute.decide.deployment.rollup import same
-from compute.decide.quota import LetGo, QuotaVerdict
+from compute.decide.quota import QuotaVerdict, RemoveFinalizer
 from compute.decide.scheduling_gates import opened
 from kubekit.api.errors import AlreadyExists, Conflict, NotFound
 from kubekit.api.kinds.core import Namespace
@@ -148,7 +148,7 @@ class InstanceReconciler:
             await self._write_status(cell, instance, self._conditions(cell, instance))
             return DONE
         ending = await self._gate.release(cell, instance)
-        if isinstance(ending, LetGo):
+        if isinstance(ending, RemoveFinalizer):
             await cell.client.patch(instance, with_metadata(instance, finalizers=left))
             if ending.event:
                 self._report_orphaned_claim(cell, instance, ending.event)

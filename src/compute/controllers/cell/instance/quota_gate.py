@@ -30,10 +30,10 @@ from compute.decide.quota import (
     ClaimLookupFailed,
     CreateClaim,
     DeleteClaim,
-    Ending,
     QuotaDisabled,
     QuotaVerdict,
-    Release,
+    ReleaseClaim,
+    ReleaseStep,
 )
 from compute.decide.scheduling_gates import closed
 from kubekit.api.errors import ApiError
@@ -115,7 +115,7 @@ class QuotaGate:
             await self._delete(target, outcome.claim)
         return verdict
 
-    async def release(self, cell: Cluster, instance: Instance) -> Ending:
+    async def release(self, cell: Cluster, instance: Instance) -> ReleaseStep:
         """The next step in the deletion of an Instance, after deleting its claim if due."""
         now = self._environment.now()
         self._unanswered.pop(instance.metadata.uid, None)
@@ -126,7 +126,7 @@ class QuotaGate:
             return quota.release(instance, target, now, slot_stays=False)
         outcome = await self._read(target)
         ending = quota.release(instance, outcome, now, slot_stays=False)
-        if not isinstance(ending, Release) or not isinstance(outcome, ClaimFound):
+        if not isinstance(ending, ReleaseClaim) or not isinstance(outcome, ClaimFound):
             return ending
         # While the Instance exists, no other can have its name, nor the claim of that name.
         await live.confirm(cell.client, instance)

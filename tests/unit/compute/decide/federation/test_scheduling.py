@@ -125,7 +125,7 @@ def test_what_is_placed_stays_while_its_cluster_is_silent(ready):
 
 MISFITS = {
     "gone": None,
-    "about to leave": cluster("a", deletion_timestamp=NOW),
+    "being removed": cluster("a", deletion_timestamp=NOW),
     "in another city": cluster("a", "LHR"),
     "drained": cluster("a", taints=(DRAIN,)),
 }
@@ -142,7 +142,7 @@ OBJECTIONS = {
     "no clusters": ((), "the hub knows no cluster at all"),
     "another city": ((cluster("a", "LHR"),), "of 1 known, 1 elsewhere"),
     "not ready": ((cluster("a", ready="Unknown"),), "of 1 known, 1 not ready"),
-    "leaving": ((cluster("a", deletion_timestamp=NOW),), "of 1 known, 1 about to leave"),
+    "leaving": ((cluster("a", deletion_timestamp=NOW),), "of 1 known, 1 being removed"),
     "drained": ((cluster("a", taints=(DRAIN,)),), "of 1 known, 1 tainted"),
     "cordoned": ((cluster("a", taints=(CORDON,)),), "of 1 known, 1 tainted"),
     "without the kind": ((cluster("a", kinds=("Instance",)),), "of 1 known, 1 without the kind"),

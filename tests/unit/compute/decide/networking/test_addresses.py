@@ -142,14 +142,17 @@ def test_a_wish_for_certain_addresses():
         ),
         (
             AddressRequest("11.0.0.0", 16),
-            "startAddress: 11.0.0.0 does not begin a /16 of 10.0.0.0/8",
+            "startAddress: 11.0.0.0 is not the start of a /16 of 10.0.0.0/8",
         ),
         (
             AddressRequest("10.0.1.0", 16),
-            "startAddress: 10.0.1.0 does not begin a /16 of 10.0.0.0/8",
+            "startAddress: 10.0.1.0 is not the start of a /16 of 10.0.0.0/8",
         ),
-        (AddressRequest("fd00::", 16), "startAddress: fd00:: does not begin a /16 of 10.0.0.0/8"),
-        (AddressRequest("x", 16), "startAddress: x does not begin a /16 of 10.0.0.0/8"),
+        (
+            AddressRequest("fd00::", 16),
+            "startAddress: fd00:: is not the start of a /16 of 10.0.0.0/8",
+        ),
+        (AddressRequest("x", 16), "startAddress: x is not the start of a /16 of 10.0.0.0/8"),
     ],
     ids=["too large", "too small", "elsewhere", "not aligned", "other family", "nonsense"],
 )

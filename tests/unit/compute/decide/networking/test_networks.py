@@ -287,7 +287,7 @@ def test_a_name_that_is_taken_is_waited_for(taken: NetworkBinding) -> None:
     plan = network_plan(OWNER, (), there(bindings=[taken]))
     assert (
         plan.verdict.message
-        == "network default: another NetworkBinding web-home-dfw-net-0 has to go first"
+        == "network default: another NetworkBinding web-home-dfw-net-0 has to be deleted first"
     )
     assert not plan.due
 

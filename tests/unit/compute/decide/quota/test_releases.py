@@ -14,9 +14,9 @@ from compute.decide.quota import (
     ClaimConflict,
     ClaimLookupFailed,
     Hold,
-    LetGo,
     QuotaDisabled,
-    Release,
+    ReleaseClaim,
+    RemoveFinalizer,
     holders,
     leaked,
     release,
@@ -60,23 +60,25 @@ def test_a_claim_is_kept_while_nobody_asked_for_the_end():
 @pytest.mark.parametrize("held", [OURS, OURS[:1], ()])
 def test_w17_a_claim_is_given_back_once_the_machine_has_stopped(held):
     """With only our own finalizers left, the claim goes, by its uid."""
-    assert release(going(*held), found(stored()), NOW, slot_stays=False) == Release("uid-claim")
+    assert release(going(*held), found(stored()), NOW, slot_stays=False) == ReleaseClaim(
+        "uid-claim"
+    )
 
 
 def test_w65_a_claim_stays_for_the_next_instance_of_its_slot():
     """A slot that is to be filled again with the same size keeps its place in the project."""
-    assert release(going(*OURS), found(stored()), NOW, slot_stays=True) == LetGo()
+    assert release(going(*OURS), found(stored()), NOW, slot_stays=True) == RemoveFinalizer()
 
 
 @pytest.mark.parametrize(
     ("outcome", "expected"),
     [
-        pytest.param(ClaimAbsent(), LetGo(), id="the claim is gone"),
-        pytest.param(QuotaDisabled(), LetGo(), id="there never was one"),
+        pytest.param(ClaimAbsent(), RemoveFinalizer(), id="the claim is gone"),
+        pytest.param(QuotaDisabled(), RemoveFinalizer(), id="there never was one"),
         pytest.param(
             found(stored(deletion_timestamp=NOW)), Hold("the claim is being removed"), id="going"
         ),
-        pytest.param(found(stored(cell="cell-lhr")), LetGo(), id="another cell's by now"),
+        pytest.param(found(stored(cell="cell-lhr")), RemoveFinalizer(), id="another cell's by now"),
         pytest.param(
             ClaimLookupFailed(Reason.QUOTA_BACKEND_UNAVAILABLE, "no answer"),
             Hold("no answer"),
@@ -88,19 +90,23 @@ def test_w65_a_claim_stays_for_the_next_instance_of_its_slot():
             id="forbidden",
         ),
         pytest.param(
-            ClaimLookupFailed(Reason.QUOTA_PROJECT_NOT_FOUND, ""), LetGo(), id="no project"
+            ClaimLookupFailed(Reason.QUOTA_PROJECT_NOT_FOUND, ""),
+            RemoveFinalizer(),
+            id="no project",
         ),
         pytest.param(
-            ClaimLookupFailed(Reason.QUOTA_NAMESPACE_NOT_FOUND, ""), LetGo(), id="no namespace"
+            ClaimLookupFailed(Reason.QUOTA_NAMESPACE_NOT_FOUND, ""),
+            RemoveFinalizer(),
+            id="no namespace",
         ),
         pytest.param(
             ClaimLookupFailed(Reason.QUOTA_PROJECT_ID_UNRESOLVABLE, ""),
-            LetGo(Reason.QUOTA_CLAIM_ORPHANED),
+            RemoveFinalizer(Reason.QUOTA_CLAIM_ORPHANED),
             id="nobody knows whose it is",
         ),
         pytest.param(
             ClaimConflict(),
-            Hold("the claim has just been made; it is looked for again"),
+            Hold("the claim has just been created; it is read again"),
             id="raced",
         ),
     ],
@@ -114,7 +120,7 @@ def test_the_finalizer_stays_until_the_claim_is_dealt_with(outcome, expected):
     ("waited", "expected"),
     [
         pytest.param(29, Hold("no answer"), id="a restart of the service"),
-        pytest.param(30, LetGo(Reason.QUOTA_CLAIM_ORPHANED), id="it stays away"),
+        pytest.param(30, RemoveFinalizer(Reason.QUOTA_CLAIM_ORPHANED), id="it stays away"),
     ],
 )
 def test_a_quota_service_that_stays_away_does_not_keep_an_instance(waited, expected):

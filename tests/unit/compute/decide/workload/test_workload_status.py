@@ -84,7 +84,7 @@ def test_a_healthy_workload():
             (
                 "False",
                 "NoAvailablePlacements",
-                "0 of 2 instances ready; web-home-dfw: nothing heard from its cell yet",
+                "0 of 2 instances ready; web-home-dfw: its cell has not reported yet",
             ),
         ),
         (

@@ -378,7 +378,9 @@ def test_a_binding_of_another_owner_is_waited_for(tmp_path: Path) -> None:
         alien = await at.client.create(NetworkBinding(metadata=meta, spec=spec))
         at.networks.silent = False
         await at.deploy()
-        waiting = await at.reported(lambda one: "has to go first" in reason_and_message(one)[1])
+        waiting = await at.reported(
+            lambda one: "has to be deleted first" in reason_and_message(one)[1]
+        )
         assert reason_and_message(waiting)[0] == "NetworkProvisioning"
         await at.client.delete(await at.client.get(NetworkBinding, alien.metadata.name, NAMESPACE))
         await at.ready(1)
