@@ -32,7 +32,7 @@ from compute.controllers.cell.deployment import controller
 from compute.controllers.cell.planes import CellPlanes, CellSettings
 from compute.decide.conditions import find, put
 from kubekit.api.kinds.core import Namespace
-from kubekit.api.meta import Condition, ConditionStatus, LocalRef, ObjectMeta
+from kubekit.api.meta import Condition, ConditionStatus, LocalRef, ObjectMeta, with_spec
 from kubekit.client.client import Client
 from kubekit.client.options import DeleteOptions, ListOptions, PatchType, WatchOptions, WriteOptions
 from kubekit.client.transport import Document, ResourceLocation, WatchEvent
@@ -344,15 +344,13 @@ def instance_image(instance: Instance) -> str:
 def image(of: WorkloadDeployment, name: str) -> WorkloadDeployment:
     """The deployment with another image."""
     fresh = deployment(image=name).spec.template
-    return msgspec.structs.replace(of, spec=msgspec.structs.replace(of.spec, template=fresh))
+    return with_spec(of, template=fresh)
 
 
 def scaled(of: WorkloadDeployment, replicas: int) -> WorkloadDeployment:
     """The deployment with another number of Instances."""
     settings = msgspec.structs.replace(of.spec.scale_settings, min_replicas=replicas)
-    return msgspec.structs.replace(
-        of, spec=msgspec.structs.replace(of.spec, scale_settings=settings)
-    )
+    return with_spec(of, scale_settings=settings)
 
 
 def _reporting(instance: Instance, news: list[Condition]) -> Instance:

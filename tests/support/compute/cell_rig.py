@@ -21,7 +21,7 @@ from compute.decide.deployment.template import build_instance
 from kubekit.api.errors import ApiError, Conflict, NotFound, Unavailable
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.kinds.events import Event
-from kubekit.api.meta import Condition, ConditionStatus, ObjectMeta
+from kubekit.api.meta import Condition, ConditionStatus, ObjectMeta, with_metadata, with_status
 from kubekit.client.client import Client
 from kubekit.client.options import DeleteOptions, WatchOptions
 from kubekit.client.transport import ResourceLocation, Transport, WatchEvent
@@ -195,7 +195,7 @@ class Rig:
         parent = await self.cell.get(WorkloadDeployment, "web-home-dfw", NAMESPACE)
         made = build_instance(parent, ordinal, gates)
         known = {"finalizers": (finalizers.CLAIM,)} | meta
-        return await self.cell.create(replace(made, metadata=replace(made.metadata, **known)))
+        return await self.cell.create(with_metadata(made, **known))
 
     async def seen(
         self, true: Callable[[Instance], object] = lambda _: True, name: str = NAME, **more: Any
@@ -217,9 +217,7 @@ class Rig:
         claim = await self.claim(name=name)
         news = condition("Granted", status, reason, "so it is")
         conditions = put(claim.status.conditions, (news,), self.stage.environment.now())
-        return await self.project.patch_status(
-            claim, replace(claim, status=replace(claim.status, conditions=conditions))
-        )
+        return await self.project.patch_status(claim, with_status(claim, conditions=conditions))
 
     async def report(
         self, *conditions: Condition, name: str = NAME, finalizer: str | None = MACHINE
@@ -231,9 +229,7 @@ class Rig:
             metadata = replace(found.metadata, finalizers=(*held, finalizer))
             found = await self.cell.patch(found, replace(found, metadata=metadata))
         merged = put(found.status.conditions, conditions, self.stage.environment.now())
-        return await self.cell.patch_status(
-            found, replace(found, status=replace(found.status, conditions=merged))
-        )
+        return await self.cell.patch_status(found, with_status(found, conditions=merged))
 
     async def run_machine(self, name: str = NAME) -> Instance:
         """Start the machine of an Instance that was let through, and wait until it is Ready."""

@@ -11,7 +11,7 @@ from compute.decide.deployment.template import controller_labels
 from compute.decide.federation import ProjectNamespace, Refused, hub_deployment
 from compute.decide.writes import Create, Delete, Update, Write
 from kubekit.api.kinds.core import Namespace
-from kubekit.api.meta import Condition, Object, ObjectMeta
+from kubekit.api.meta import Condition, Object, ObjectMeta, with_metadata
 from tests.support.compute.builders import deployment, instance
 
 K = TypeVar("K", bound=Object)
@@ -23,7 +23,7 @@ IDENTITY = ProjectNamespace(PROJECT, "default")
 
 
 def with_meta(of: K, **changes: Any) -> K:
-    return msgspec.structs.replace(of, metadata=msgspec.structs.replace(of.metadata, **changes))
+    return with_metadata(of, **changes)
 
 
 def with_status(

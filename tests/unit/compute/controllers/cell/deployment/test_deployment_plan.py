@@ -1,10 +1,10 @@
 """When there is nothing left to be done for a deployment."""
 
 import pytest
-from msgspec.structs import replace
 
 from compute.controllers.cell.deployment.deployment_plan import plan_deployment
 from compute.decide.deployment.template import build_instance
+from kubekit.api.meta import with_metadata
 from tests.support.compute.builders import NOW, deployment
 
 
@@ -12,7 +12,7 @@ def there(*, going=False):
     """The Instance in the first slot."""
     made = build_instance(deployment(1), 0, ())
     when = NOW if going else None
-    return replace(made, metadata=replace(made.metadata, uid="uid-0", deletion_timestamp=when))
+    return with_metadata(made, uid="uid-0", deletion_timestamp=when)
 
 
 @pytest.mark.parametrize(

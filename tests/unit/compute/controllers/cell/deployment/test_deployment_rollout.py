@@ -11,6 +11,7 @@ from compute.api import annotations
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.decide.conditions import find
 from compute.decide.deployment import slots
+from kubekit.api.meta import with_spec
 from tests.support.compute.builders import deployment, template
 from tests.support.compute.cell_neighbours import Cell, cell, image, instance_image, scaled
 from tests.support.compute.federation_builders import with_meta
@@ -45,7 +46,7 @@ def watched(at: Cell) -> Watcher:
 
 def restarted(of: WorkloadDeployment) -> WorkloadDeployment:
     fresh = template(annotations={annotations.RESTARTED_AT: "2026-06-01T12:00:00Z"})
-    return msgspec.structs.replace(of, spec=msgspec.structs.replace(of.spec, template=fresh))
+    return with_spec(of, template=fresh)
 
 
 @pytest.mark.parametrize(

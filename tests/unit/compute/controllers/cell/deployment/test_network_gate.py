@@ -12,7 +12,7 @@ from compute.api.instance_spec import NetworkInterface, NetworkRef
 from compute.api.networking import Location, NetworkBinding, NetworkContext, Subnet, SubnetClaim
 from compute.decide.conditions import find
 from kubekit.api.errors import NotFound
-from kubekit.api.meta import ObjectMeta
+from kubekit.api.meta import ObjectMeta, with_spec
 from kubekit.client.transport import ResourceLocation
 from tests.support.compute.builders import deployment
 from tests.support.compute.cell_neighbours import NAMESPACE, PLANE, Cell, cell, location, said
@@ -32,7 +32,7 @@ def attached(of: WorkloadDeployment, *networks: str) -> WorkloadDeployment:
     interfaces = tuple(NetworkInterface(network=NetworkRef(name=name)) for name in networks)
     inner = msgspec.structs.replace(of.spec.template.spec, network_interfaces=interfaces)
     template = msgspec.structs.replace(of.spec.template, spec=inner)
-    return msgspec.structs.replace(of, spec=msgspec.structs.replace(of.spec, template=template))
+    return with_spec(of, template=template)
 
 
 def gates(of: Instance) -> list[str]:

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from compute.api import labels
 from compute.api.quota import ResourceClaim
 from kubekit.api.kinds.core import Namespace
-from kubekit.api.meta import ObjectMeta
+from kubekit.api.meta import ObjectMeta, with_metadata
 from kubekit.runtime.reporting.counters import PassResult
 from kubekit.runtime.requests import cluster_name
 from tests.support.compute.builders import instance
@@ -50,7 +50,7 @@ def test_w51_a_claim_whose_finalizer_was_taken_off_by_hand(tmp_path):
         rig.home.conflicts = 1000
         await rig.delete()
         held = await rig.seen(lambda i: i.deleting)
-        await rig.cell.patch(held, replace(held, metadata=replace(held.metadata, finalizers=())))
+        await rig.cell.patch(held, with_metadata(held, finalizers=()))
         await rig.gone()
 
         await rig.claim_gone(seconds=20)

@@ -13,7 +13,7 @@ from compute.api.networking import NetworkBinding, NetworkBindingSpec
 from compute.api.quota import ResourceClaim
 from compute.controllers.cell.planes import CellSettings
 from kubekit.api.kinds.core import Namespace
-from kubekit.api.meta import ConditionStatus, ObjectMeta
+from kubekit.api.meta import ConditionStatus, ObjectMeta, with_metadata
 from kubekit.runtime.reporting.counters import PassResult
 from tests.support.compute.builders import condition
 from tests.support.compute.cell_rig import (
@@ -189,7 +189,7 @@ def test_quota_switched_off_lets_go_of_what_was_held_for_it(tmp_path):
 
 async def relabel(rig: Rig, **new_labels: str) -> None:
     found = await rig.cell.get(Namespace, NAMESPACE)
-    await rig.cell.patch(found, replace(found, metadata=replace(found.metadata, labels=new_labels)))
+    await rig.cell.patch(found, with_metadata(found, labels=new_labels))
 
 
 def test_a_namespace_that_does_not_say_whose_it_is(tmp_path):
@@ -243,7 +243,7 @@ async def vanish(rig: Rig) -> None:
     rig.home.deaf = True
     await rig.delete()
     held = await rig.cell.get(Instance, NAME, NAMESPACE)
-    await rig.cell.patch(held, replace(held, metadata=replace(held.metadata, finalizers=())))
+    await rig.cell.patch(held, with_metadata(held, finalizers=()))
 
 
 def test_an_instance_that_vanishes_under_a_pass_is_no_error(tmp_path):

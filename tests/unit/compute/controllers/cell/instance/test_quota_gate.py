@@ -8,6 +8,7 @@ from compute.api import labels
 from compute.api.compute import WorkloadDeployment
 from compute.api.quota import ResourceClaim
 from compute.decide.quota import INSTANCES, VCPUS
+from kubekit.api.meta import with_metadata, with_spec
 from tests.support.compute.cell_rig import (
     CLAIM,
     NAME,
@@ -169,9 +170,7 @@ def test_w64_a_claim_that_is_being_deleted_is_no_grant(tmp_path):
         assert waiting(await rig.seen())
 
         dying = await rig.claim(lambda c: c.deleting)
-        await rig.project.patch(
-            dying, replace(dying, metadata=replace(dying.metadata, finalizers=()))
-        )
+        await rig.project.patch(dying, with_metadata(dying, finalizers=()))
 
         await rig.claim(lambda c: c.metadata.uid != held.metadata.uid)
         await rig.answer()
@@ -232,7 +231,7 @@ def test_class_5_the_claim_of_the_next_of_its_name_is_not_given_back(tmp_path):
         await rig.stage.rest(2)
         rig.home.deaf = True
         held = await rig.seen(lambda i: i.deleting)
-        await rig.cell.patch(held, replace(held, metadata=replace(held.metadata, finalizers=())))
+        await rig.cell.patch(held, with_metadata(held, finalizers=()))
         await rig.instance()
         rig.shop.heal()
         await asyncio.sleep(20)
@@ -254,7 +253,7 @@ def test_a_deployment_of_another_size_gives_its_claims_back(tmp_path):
         larger = replace(runtime.resources, requests={"cpu": "2", "memory": "4Gi"})
         spec = replace(found.spec.template.spec, runtime=replace(runtime, resources=larger))
         template = replace(found.spec.template, spec=spec)
-        await rig.cell.patch(found, replace(found, spec=replace(found.spec, template=template)))
+        await rig.cell.patch(found, with_spec(found, template=template))
         await rig.remove()
         await rig.gone()
 
@@ -272,9 +271,7 @@ def test_the_claim_of_another_cell_is_left_to_it(tmp_path):
         await rig.running()
         claim = await rig.claim()
         new_labels = claim.metadata.labels | {labels.SOURCE_CLUSTER: "cell-two"}
-        await rig.project.patch(
-            claim, replace(claim, metadata=replace(claim.metadata, labels=new_labels))
-        )
+        await rig.project.patch(claim, with_metadata(claim, labels=new_labels))
         await rig.scale(0)
         await rig.remove()
 

@@ -1,11 +1,10 @@
 """A released grant opens no gate, however long a cache shows it."""
 
-from msgspec.structs import replace
-
 from compute.api import labels
 from compute.api.compute import WorkloadDeployment
 from compute.controllers.cell.instance import claims
 from compute.controllers.cell.instance.quota_gate import ReleasedClaims
+from kubekit.api.meta import with_metadata
 from kubekit.client.transport import ResourceLocation
 from kubekit.runtime.requests import cluster_name
 from tests.support.compute.builders import instance
@@ -50,7 +49,7 @@ def test_a_grant_that_was_released_as_leaked_opens_no_gate(tmp_path):
         held = await rig.seen()
         await rig.delete()
         held = await rig.seen(lambda i: i.deleting)
-        await rig.cell.patch(held, replace(held, metadata=replace(held.metadata, finalizers=())))
+        await rig.cell.patch(held, with_metadata(held, finalizers=()))
         await rig.gone()
         await rig.claim_gone()
         rig.shop.cut()

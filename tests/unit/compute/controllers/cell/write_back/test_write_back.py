@@ -8,7 +8,7 @@ from compute.api import labels
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.controllers.cell.write_back import controller as write_back
 from kubekit.api.kinds.core import Namespace
-from kubekit.api.meta import ObjectMeta
+from kubekit.api.meta import ObjectMeta, with_metadata
 from tests.support.compute.builders import condition
 from tests.support.compute.cell_rig import CELL, NAME, NAMESPACE, Rig, is_ready, on_a_cell, said
 
@@ -127,7 +127,7 @@ def test_nothing_is_copied_that_only_a_cache_shows(tmp_path):
         await rig.stage.rest(15)
         rig.home.deaf = True
         held = await rig.seen()
-        free = replace(held, metadata=replace(held.metadata, finalizers=()))
+        free = with_metadata(held, finalizers=())
         await rig.cell.delete(await rig.cell.patch(held, free))
         here = await rig.cell.get(WorkloadDeployment, "web-home-dfw", NAMESPACE)
         metadata = ObjectMeta(name="web-home-dfw", namespace=NAMESPACE)
@@ -193,7 +193,7 @@ def test_a_copy_that_is_going_is_made_again_when_it_has_gone(tmp_path):
         await rig.upstairs.delete(copy)
         assert await rig.stage.quiet() == []
         dying = await copied(rig, lambda c: c.deleting)
-        free = replace(dying, metadata=replace(dying.metadata, finalizers=()))
+        free = with_metadata(dying, finalizers=())
         await rig.upstairs.patch(dying, free)
 
         await copied(rig, lambda c: c.metadata.uid != copy.metadata.uid)
@@ -277,7 +277,7 @@ def test_an_instance_that_cannot_be_linked_waits_for_its_labels(tmp_path):
 
         whole = dict.fromkeys(labels.WRITE_BACK, "x") | bare.metadata.labels
         found = await rig.seen()
-        await rig.cell.patch(found, replace(found, metadata=replace(found.metadata, labels=whole)))
+        await rig.cell.patch(found, with_metadata(found, labels=whole))
 
         await copied(rig)
 
@@ -350,9 +350,7 @@ def test_a_stale_cache_of_a_deleted_instance_does_not_restore_its_copy(tmp_path)
         rig.home.deaf = True
         await rig.report(finalizer=None)
         gone = await rig.seen()
-        gone = await rig.cell.patch(
-            gone, replace(gone, metadata=replace(gone.metadata, finalizers=()))
-        )
+        gone = await rig.cell.patch(gone, with_metadata(gone, finalizers=()))
         await rig.cell.delete(gone)
         copy = await copied(rig)
         new_status = replace(copy.status, conditions=())

@@ -10,7 +10,7 @@ from compute.api.karmada_work import (
     TargetCluster,
     TemplateRef,
 )
-from kubekit.api.meta import ObjectMeta
+from kubekit.api.meta import ObjectMeta, with_metadata
 from kubekit.client.options import DeleteOptions
 from tests.support.compute.cell_rig import CELL, NAME, NAMESPACE, Rig, is_ready, on_a_cell
 
@@ -129,9 +129,7 @@ def test_a_copy_that_moved_away_is_not_deleted(tmp_path):
         copy = await copied(rig, is_ready)
         await bind(rig, OTHER)
         new_labels = copy.metadata.labels | {labels.SOURCE_CLUSTER: OTHER}
-        await rig.upstairs.patch(
-            copy, replace(copy, metadata=replace(copy.metadata, labels=new_labels))
-        )
+        await rig.upstairs.patch(copy, with_metadata(copy, labels=new_labels))
         await rig.remove()
         await rig.gone()
         await rig.stage.rest()
