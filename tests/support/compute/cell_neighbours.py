@@ -51,7 +51,7 @@ NAMESPACE = "ns-1"
 Refuses = Callable[[str, ResourceLocation], Exception | None]
 
 
-class Door(LocalTransport):
+class ControllableTransport(LocalTransport):
     """The controller's way into the cell. It can refuse, and its watches can lag behind.
 
     ``refuses`` is asked of each request, by verb and place, and answers with what to raise.
@@ -217,7 +217,7 @@ class Cell:
     """A stage with one cell, and what its users and neighbours do there."""
 
     stage: Stage
-    door: Door
+    transport: ControllableTransport
     machines: Machines
     networks: Networks
 
@@ -275,9 +275,11 @@ async def cell(
     """A cell with its controller, as often as wanted, and obedient neighbours."""
     for role in ("machines", "networks"):
         await stage.engage(role, PLANE, manager=role)
-    door = Door(stage.planes[PLANE])
-    await stage.role("cell").engage(cluster_name(PLANE), Client(door))
-    made = Cell(stage, door, Machines(stage.role("machines")), Networks(stage.role("networks")))
+    transport = ControllableTransport(stage.planes[PLANE])
+    await stage.role("cell").engage(cluster_name(PLANE), Client(transport))
+    made = Cell(
+        stage, transport, Machines(stage.role("machines")), Networks(stage.role("networks"))
+    )
     await made.client.create(Namespace(metadata=ObjectMeta(name=NAMESPACE)))
     for name in locations:
         await made.client.create(location(name))

@@ -150,7 +150,7 @@ class Rig:
                 *write_back.controllers(self.planes, self.settings, self.stage.factory)
             )
 
-    def begin(self) -> Scope:
+    def start_process(self) -> Scope:
         """Start what looks after Instances, in a process that can end by itself."""
         scope = Scope("one life")
         for one in instances.controllers(self.planes, self.settings, self.stage.factory):
@@ -158,7 +158,7 @@ class Rig:
             scope.spawn(one.run(None), one.name)
         return scope
 
-    async def begin_again(self) -> None:
+    async def restart(self) -> None:
         """Start the same in another process, which knows nothing but what the planes tell it."""
         cells, projects = self.stage.role("cell again"), self.stage.role("projects again")
         await cells.engage(cluster_name(CELL), self._way(CELL, self.home))
@@ -207,7 +207,7 @@ class Rig:
     ) -> ResourceClaim:
         return await self.stage.named("shop", ResourceClaim, name, "default", true)
 
-    async def answer(
+    async def decide(
         self,
         status: ConditionStatus = "True",
         reason: str = Reason.QUOTA_AVAILABLE,
@@ -243,7 +243,7 @@ class Rig:
         """An Instance that runs, with its quota granted."""
         await self.instance(ordinal)
         name = names.instance("web-home-dfw", ordinal)
-        await self.answer(name=names.claim(name))
+        await self.decide(name=names.claim(name))
         return await self.run_machine(name)
 
     async def delete(self, name: str = NAME) -> None:

@@ -59,20 +59,20 @@ class Setting:
 
     stage: Stage
     planes: ManagementPlanes
-    room: str
+    hub_namespace: str
     hub: Link  # between the controllers and the hub
 
-    def begin(self, *makes: Make, copies: int = 1) -> None:
+    def start(self, *makes: Make, copies: int = 1) -> None:
         """Start the controllers, several copies of each if need be."""
-        kits = [self.stage.factory]
-        kits += [
+        factories = [self.stage.factory]
+        factories += [
             ControllerFactory(self.stage.environment, Metrics(), f"copy-{n}")
             for n in range(1, copies)
         ]
         self.stage.start(
-            *(one for factory in kits for make in makes for one in make(self.planes, factory))
+            *(one for factory in factories for make in makes for one in make(self.planes, factory))
         )
-        for task in (task for factory in kits[1:] for task in factory.background_tasks()):
+        for task in (task for factory in factories[1:] for task in factory.background_tasks()):
             self.stage.scope.spawn(task.run(), task.name)
 
     async def deploy(self, name: str = WEB, city: str = "DFW", **meta: Any) -> WorkloadDeployment:
@@ -84,7 +84,7 @@ class Setting:
         self, true: Callable[[WorkloadDeployment], object] = lambda _: True, name: str = WEB
     ) -> WorkloadDeployment:
         """The hub's deployment, once it is there and so."""
-        return await self.stage.named("hub", WorkloadDeployment, name, self.room, true)
+        return await self.stage.named("hub", WorkloadDeployment, name, self.hub_namespace, true)
 
     async def project(
         self, true: Callable[[WorkloadDeployment], object] = lambda _: True, name: str = WEB
@@ -103,12 +103,12 @@ class Setting:
         """Make or renew the hub's copy of an Instance, as its cell does."""
         client = self.stage.client("hub", "cell")
         owner = await self.copy()
-        made = cell_instance(ordinal, namespace=self.room, uid="", generation=0)
+        made = cell_instance(ordinal, namespace=self.hub_namespace, uid="", generation=0)
         status = msgspec.structs.replace(made.status, conditions=conditions)
         made = msgspec.structs.replace(made, status=status)
         wanted = hub_instance(made, owner, IDENTITY, CELL)
         assert isinstance(wanted, Instance)
-        found = await client.find(Instance, wanted.metadata.name, self.room)
+        found = await client.find(Instance, wanted.metadata.name, self.hub_namespace)
         if found is None:
             found = await client.create(wanted)
         return await client.patch_status(
@@ -123,7 +123,7 @@ class Setting:
 
     async def show_one(self, *conditions: Condition) -> Instance:
         """The first projection of a deployment, made by the controllers themselves."""
-        self.begin(federator.controllers, projector.controllers)
+        self.start(federator.controllers, projector.controllers)
         await self.deploy()
         await self.project(held)
         await self.write_back(0, *conditions)
@@ -151,18 +151,18 @@ class Setting:
         client = self.stage.client("hub", "karmada")
         copy = await self.copy(name=name)
         bound = names.resource_binding(name, "WorkloadDeployment")
-        found = await client.find(ResourceBinding, bound, self.room)
+        found = await client.find(ResourceBinding, bound, self.hub_namespace)
         resource = TemplateRef(
             api_version=copy.api_version,
             kind=copy.kind,
-            namespace=self.room,
+            namespace=self.hub_namespace,
             name=name,
             uid=copy.metadata.uid,
         )
         chosen = tuple(TargetCluster(name=cell) for cell in cells)
         spec = ResourceBindingSpec(resource=resource, clusters=chosen)
         if found is None:
-            meta = ObjectMeta(name=bound, namespace=self.room)
+            meta = ObjectMeta(name=bound, namespace=self.hub_namespace)
             found = await client.create(ResourceBinding(metadata=meta, spec=spec))
         found = await client.patch(found, msgspec.structs.replace(found, spec=spec))
         scheduled = (
@@ -227,11 +227,11 @@ def set_up(
         hub = Link("hub")
         client = linked_client(await stage.plane("hub"), "compute", hub)
         await stage.role("hub").engage(cluster_name("hub"), client)
-        room = await room_of(stage, PROJECT)
+        hub_namespace = await hub_namespace_of(stage, PROJECT)
         planes = ManagementPlanes(
             stage.role("projects"), stage.role("hub"), stage.role("core") if core else None
         )
-        await story(Setting(stage, planes, room, hub))
+        await story(Setting(stage, planes, hub_namespace, hub))
 
     staged(directory, tell, ("core", "core"), ("projects", PROJECT))
 
@@ -281,7 +281,7 @@ class Unaware(Client):
         return await super().list(kind, namespace, options)
 
 
-async def room_of(stage: Stage, project: str, namespace: str = "default") -> str:
+async def hub_namespace_of(stage: Stage, project: str, namespace: str = "default") -> str:
     """The hub namespace of a namespace of a project, which is made if it is not there."""
     client = stage.client(project)
     found = await client.find(Namespace, namespace)

@@ -1,6 +1,6 @@
-"""Two of each controller at work, one of which hears of changes late: it brings nothing old back.
+"""Two replicas of each controller, one with a cache that lags: it restores nothing old.
 
-The one that hears in time is played by the test.
+The test plays the replica whose cache does not lag.
 """
 
 import msgspec
@@ -29,7 +29,7 @@ def test_an_old_spec_is_not_sent_again(tmp_path):
 
     async def story(on: Setting) -> None:
         shop, hub = on.stage.client("shop"), on.stage.client("hub")
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await on.deploy()
         copy = await on.copy()
         await on.stage.rest()
@@ -50,7 +50,7 @@ def test_an_old_status_is_not_written_again(tmp_path):
     """What was written to the project meanwhile stays."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await on.deploy()
         await on.report(SHORT)
         await on.project(lambda d: d.status.conditions)
@@ -92,14 +92,14 @@ def test_an_old_projection_is_not_shown_again(tmp_path):
 
 
 def test_a_projection_whose_copy_went_unheard_is_removed(tmp_path):
-    """Whatever made it look again, it finds that there is nothing to be shown."""
+    """Whatever requeued it, there is nothing to project."""
 
     async def story(on: Setting) -> None:
         shown = await on.show_one(WAITING)
         await on.stage.rest()
         await _hear_no_more_of(on, "hub", "hub")
         hub = on.stage.client("hub")
-        await hub.delete(await hub.get(Instance, FIRST, on.room))
+        await hub.delete(await hub.get(Instance, FIRST, on.hub_namespace))
         status = msgspec.structs.replace(shown.status, conditions=(READY,))
         await on.stage.client("shop").patch_status(
             shown, msgspec.structs.replace(shown, status=status)
@@ -116,7 +116,7 @@ def test_the_status_of_a_copy_that_was_deleted_unseen_is_not_written(tmp_path):
     """There is nothing to report; the watch event of the deletion has it created again."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await on.deploy()
         await on.report(SERVED)
         await on.project(lambda d: d.status.conditions)

@@ -117,7 +117,7 @@ def test_a_deleted_instance_is_created_again(tmp_path: Path) -> None:
 
 
 def test_removed_labels_are_restored(tmp_path: Path) -> None:
-    """An Instance keeps the labels by which others find it, and whatever else it carries."""
+    """An Instance keeps the labels that selectors use, and all its other labels."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
@@ -139,12 +139,12 @@ def test_w7_an_instance_the_cache_does_not_show_is_not_an_error(tmp_path: Path) 
         at = await cell(stage)
         await at.deploy(deployment(0))
         present = await at.reported(lambda one: one.status.observed_generation)
-        at.door.hold("Instance")
+        at.transport.hold("Instance")
         made = await at.client.create(build_instance(present, 0, (NETWORK, QUOTA)))
         await at.client.patch(present, scaled(present, 1))
         seen = await at.reported(lambda one: one.status.replicas == 1)
         assert seen.status.desired_replicas == 1
-        at.door.hold()
+        at.transport.hold()
         await at.ready(1)
         assert [one.metadata.uid for one in await at.instances()] == [made.metadata.uid]
 
@@ -171,7 +171,7 @@ def test_w7_the_slot_of_another_is_waited_for(tmp_path: Path) -> None:
 
 
 def test_w8_only_instances_of_its_own_namespace_are_counted(tmp_path: Path) -> None:
-    """An Instance elsewhere that carries the deployment's label is neither counted nor deleted."""
+    """An Instance of another namespace with the deployment's label is neither counted nor deleted."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
@@ -217,8 +217,10 @@ def test_w9_a_fault_of_the_quota_service_is_not_called_a_lack_of_budget(tmp_path
         made = await stage.named(PLANE, Instance, "web-home-dfw-0", NAMESPACE)
         quota = find(made.status.conditions, "QuotaGranted")
         assert quota is not None
-        away = msgspec.structs.replace(quota, status="False", reason="QuotaBackendUnavailable")
-        status = msgspec.structs.replace(made.status, conditions=(away,))
+        unreachable = msgspec.structs.replace(
+            quota, status="False", reason="QuotaBackendUnavailable"
+        )
+        status = msgspec.structs.replace(made.status, conditions=(unreachable,))
         await at.client.patch_status(made, msgspec.structs.replace(made, status=status))
 
         def is_reported(one: WorkloadDeployment) -> bool:
@@ -240,13 +242,13 @@ def test_an_instance_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
             wrong = verb == "create" and place.resource.kind == "Instance"
             return Invalid("spec.runtime: not here") if wrong else None
 
-        at.door.refuses = refuses
+        at.transport.refuses = refuses
         await at.deploy(deployment(2, policy="Parallel"))
         seen = await at.reported(lambda one: available(one)[0] == "ConfigurationError")
         assert available(seen)[1] == (
             "0 of 2 instances ready; web-home-dfw-0: it cannot be made: spec.runtime: not here"
         )
-        at.door.refuses = lambda _verb, _place: None
+        at.transport.refuses = lambda _verb, _place: None
         await at.ready(2)
 
     staged(tmp_path, story)
@@ -262,7 +264,7 @@ def test_a_refusal_that_is_not_the_users_error_is_not_reported_as_one(tmp_path: 
             wrong = verb == "create" and place.resource.kind == "Instance"
             return Forbidden("the controller may not") if wrong else None
 
-        at.door.refuses = refuses
+        at.transport.refuses = refuses
         await at.deploy()
         seen = await at.reported(lambda one: "the controller may not" in available(one)[1])
         assert available(seen)[0] == "InstancesProvisioning"
@@ -271,15 +273,15 @@ def test_a_refusal_that_is_not_the_users_error_is_not_reported_as_one(tmp_path: 
 
 
 def test_a_cell_that_does_not_answer_is_waited_for(tmp_path: Path) -> None:
-    """While the API is away nothing is lost; what is due is done when it answers again."""
+    """While the API is unreachable nothing is lost; what is due is done when it is back."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
-        at.door.refuses = lambda _verb, _place: Unavailable("away")
+        at.transport.refuses = lambda _verb, _place: Unavailable("unreachable")
         await at.deploy(deployment(2))
         await asyncio.sleep(120)
         assert await at.names() == []
-        at.door.refuses = lambda _verb, _place: None
+        at.transport.refuses = lambda _verb, _place: None
         await at.ready(2)
 
     staged(tmp_path, story)
@@ -300,7 +302,7 @@ def test_an_instance_that_others_write_at_the_same_time_is_let_through(tmp_path:
                 at.stage.scope.spawn(_touch(at.client, made), "touch")
             return None
 
-        at.door.refuses = refuses
+        at.transport.refuses = refuses
         at.networks.silent = False
         binding = await at.client.get(NetworkBinding, "web-home-dfw-net-0", NAMESPACE)
         await at.client.patch(binding, with_meta(binding, annotations={"wake": "1"}))
@@ -317,7 +319,7 @@ async def _touch(client: Client, made: Instance) -> None:
 
 
 def test_w7_a_name_that_is_free_again_is_used(tmp_path: Path) -> None:
-    """An Instance that was in the way, and has gone when it is looked at, is nothing to tell of."""
+    """An Instance that had the name, and is gone when it is read, is not reported."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
@@ -329,7 +331,7 @@ def test_w7_a_name_that_is_free_again_is_used(tmp_path: Path) -> None:
                 return AlreadyExists("it was there")
             return None
 
-        at.door.refuses = refuses
+        at.transport.refuses = refuses
         await at.deploy()
         await at.ready(1)
 
@@ -346,7 +348,7 @@ def test_instances_that_changed_behind_the_cache_block_nothing(tmp_path: Path) -
         await at.deploy(deployment(3, policy="Parallel"))
         await stage.named(PLANE, Instance, "web-home-dfw-2", NAMESPACE)
         await stage.rest()
-        at.door.hold("Instance")
+        at.transport.hold("Instance")
         gone, going, left = await at.instances()
         await at.client.patch(gone, with_meta(gone, finalizers=()))
         await at.client.delete(gone)
@@ -355,7 +357,7 @@ def test_instances_that_changed_behind_the_cache_block_nothing(tmp_path: Path) -
         binding = await at.client.get(NetworkBinding, "web-home-dfw-net-0", NAMESPACE)
         await at.client.patch(binding, with_meta(binding, annotations={"wake": "1"}))
         await stage.seen(PLANE, left, lambda one: NETWORK not in _gates(one))
-        at.door.hold()
+        at.transport.hold()
         await at.ready(3)
         assert (await at.instances())[2].metadata.uid == left.metadata.uid
 

@@ -66,16 +66,18 @@ async def relocate(at: Cell, _: Random) -> None:
 
 
 async def lag(at: Cell, chance: Random) -> None:
-    at.door.hold(*chance.sample(["Instance", "WorkloadDeployment", "NetworkBinding"], 2))
+    at.transport.hold(*chance.sample(["Instance", "WorkloadDeployment", "NetworkBinding"], 2))
 
 
 async def cut(at: Cell, chance: Random) -> None:
-    at.door.refuses = lambda _verb, _place: Unavailable("away") if chance.random() < 0.3 else None
+    at.transport.refuses = lambda _verb, _place: (
+        Unavailable("unreachable") if chance.random() < 0.3 else None
+    )
 
 
 async def heal(at: Cell, _: Random) -> None:
-    at.door.hold()
-    at.door.refuses = lambda _verb, _place: None
+    at.transport.hold()
+    at.transport.refuses = lambda _verb, _place: None
 
 
 DEEDS: tuple[Deed, ...] = (

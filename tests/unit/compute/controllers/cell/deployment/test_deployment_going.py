@@ -71,14 +71,14 @@ def test_nothing_is_made_for_a_deployment_that_has_gone(tmp_path: Path) -> None:
         at = await cell(stage)
         await at.deploy()
         present = await at.ready(1)
-        at.door.hold("WorkloadDeployment")
+        at.transport.hold("WorkloadDeployment")
         free = await at.client.patch(present, with_meta(present, finalizers=()))
         await at.client.delete(free)
         (left,) = await at.instances()
         await stage.gone(PLANE, Instance, left.metadata.name, NAMESPACE)
         await asyncio.sleep(300)
         assert await at.names() == []
-        at.door.hold()
+        at.transport.hold()
         await stage.rest()
         assert await at.names() == []
 
@@ -92,7 +92,7 @@ def test_a_successor_is_not_treated_as_its_predecessor(tmp_path: Path) -> None:
         at = await cell(stage)
         await at.deploy()
         first = await at.ready(1)
-        at.door.hold("WorkloadDeployment")
+        at.transport.hold("WorkloadDeployment")
         free = await at.client.patch(first, with_meta(first, finalizers=()))
         await at.client.delete(free)
         await stage.gone(PLANE, Instance, f"{NAME}-0", NAMESPACE)
@@ -100,7 +100,7 @@ def test_a_successor_is_not_treated_as_its_predecessor(tmp_path: Path) -> None:
         made = await at.client.create(build_instance(second, 0, ()))
         await asyncio.sleep(300)
         assert [one.metadata.uid for one in await at.instances()] == [made.metadata.uid]
-        at.door.hold()
+        at.transport.hold()
         await at.ready(1)
         assert [one.metadata.uid for one in await at.instances()] == [made.metadata.uid]
 
@@ -114,7 +114,7 @@ def test_instances_that_went_behind_the_cache_are_no_error(tmp_path: Path) -> No
         at = await cell(stage)
         await at.deploy(deployment(3, policy="Parallel"))
         present = await at.ready(3)
-        at.door.hold("Instance")
+        at.transport.hold("Instance")
         for old in (await at.instances())[1:]:
             free = await at.client.patch(old, with_meta(old, finalizers=()))
             await at.client.delete(free)
@@ -125,7 +125,7 @@ def test_instances_that_went_behind_the_cache_are_no_error(tmp_path: Path) -> No
         done = await at.reported(lambda one: one.status.desired_replicas == 1)
         assert done.status.replicas == 1
         assert await at.client.get(Instance, twin.metadata.name, NAMESPACE) == twin
-        at.door.hold()
+        at.transport.hold()
         await stage.gone(PLANE, Instance, twin.metadata.name, NAMESPACE)
         await at.ready(1)
         assert await at.names() == [f"{NAME}-0"]
@@ -159,14 +159,14 @@ def test_a_deployment_waits_for_instances_that_the_cache_does_not_show(tmp_path:
         present = await at.deploy(deployment(0))
         await at.reported(lambda one: one.metadata.finalizers)
         await stage.rest()
-        at.door.hold("Instance")
+        at.transport.hold("Instance")
         at.machines.stopping = 60.0
         hidden = build_instance(present, 0, ())
         hidden = await at.client.create(with_meta(hidden, finalizers=(finalizers.CLAIM,)))
         await at.client.delete(await at.client.get(WorkloadDeployment, NAME, NAMESPACE))
         await asyncio.sleep(30)
         assert await at.client.find(WorkloadDeployment, NAME, NAMESPACE) is not None
-        at.door.hold()
+        at.transport.hold()
         await gone(at)
         assert await at.names() == []
 

@@ -18,7 +18,7 @@ def there(*, going=False):
 @pytest.mark.parametrize(
     ("replicas", "instances", "expected"),
     [
-        pytest.param(1, [there()], True, id="it is on its way up"),
+        pytest.param(1, [there()], True, id="it is starting"),
         pytest.param(0, [], True, id="none is wanted"),
         pytest.param(1, [], False, id="one is missing"),
         pytest.param(0, [there()], False, id="one is too many"),

@@ -112,7 +112,7 @@ def test_w41_a_bad_image_is_repaired_by_a_new_template(tmp_path: Path) -> None:
 
 
 def test_w41_the_first_template_may_be_the_bad_one(tmp_path: Path) -> None:
-    """An ordinal 0 that never came up stands in the way of nothing: it is replaced at once."""
+    """An ordinal 0 that never became ready blocks nothing: it is replaced at once."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
@@ -269,7 +269,7 @@ def test_w45_the_longest_names_fit(tmp_path: Path) -> None:
 
 
 def test_w46_a_rollout_that_fails_says_so(tmp_path: Path) -> None:
-    """While others serve, the status tells which Instance of the new template does not, and why."""
+    """While others serve, the status reports which Instance of the new template does not, and why."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)

@@ -21,15 +21,15 @@ def _writes(at: Cell, kind: str) -> int:
 
 
 def test_many_instances_cost_few_looks(tmp_path: Path) -> None:
-    """Changes of Instances are looked at together: the deployment is not written for each."""
+    """Changes of Instances are batched: the deployment is not written for each."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
         at.machines.seconds = 0.25
-        began = asyncio.get_running_loop().time()
+        started = asyncio.get_running_loop().time()
         await at.deploy(deployment(COUNT, policy="Parallel"))
         await at.ready(COUNT)
-        seconds = asyncio.get_running_loop().time() - began
+        seconds = asyncio.get_running_loop().time() - started
         assert seconds < 5
         assert _writes(at, "workloaddeployments") < 5 * seconds + 10
         # Made, let through the network's gate, started in two writes.
@@ -41,18 +41,18 @@ def test_many_instances_cost_few_looks(tmp_path: Path) -> None:
 
 
 def test_the_first_serve_while_the_last_are_made(tmp_path: Path) -> None:
-    """A wave follows as soon as half of the one before it is through, not a look later."""
+    """The window admits more as soon as half of it is through, not a reconcile pass later."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
         at.machines.seconds = 0.02
         await at.deploy(deployment(COUNT, policy="Parallel"))
         loop = asyncio.get_running_loop()
-        began, most = loop.time(), 0
+        started, most = loop.time(), 0
         while (made := len(await at.instances())) < COUNT:
             gated = [one for one in await at.instances() if closed(one)]
             most = max(most, len(gated))
-            assert loop.time() - began < 3, f"{made} of {COUNT} were made"
+            assert loop.time() - started < 3, f"{made} of {COUNT} were made"
             await asyncio.sleep(0.005)
         assert 0 < most <= WAVE
         await at.ready(COUNT)
@@ -61,7 +61,7 @@ def test_the_first_serve_while_the_last_are_made(tmp_path: Path) -> None:
 
 
 def test_another_wish_does_not_wait_for_the_next_count(tmp_path: Path) -> None:
-    """A look that could but count waits a second for so many; one that has more to do does not."""
+    """A reconcile pass that only counts so many is throttled; one with writes is not."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
@@ -77,7 +77,7 @@ def test_another_wish_does_not_wait_for_the_next_count(tmp_path: Path) -> None:
 
 
 def test_slots_whose_names_are_taken_hold_up_no_others(tmp_path: Path) -> None:
-    """A wave of Instances of an earlier deployment that cannot go leaves room for what can be made."""
+    """Instances of an earlier deployment that cannot be deleted leave room for others."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
@@ -111,7 +111,7 @@ def test_many_instances_go_at_once(tmp_path: Path) -> None:
 
 
 def test_instances_that_never_pass_their_gates_do_not_block_the_window(tmp_path: Path) -> None:
-    """Nothing tells that who waits at a gate without a word will go on doing so."""
+    """No watch event reports that an Instance will stay at its gate."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)

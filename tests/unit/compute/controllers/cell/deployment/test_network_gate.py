@@ -89,7 +89,7 @@ def test_the_gate_opens_in_the_pass_that_sees_the_networks_ready(tmp_path: Path)
 
 
 def test_a_new_deployment_waits_a_moment_for_its_networks(tmp_path: Path) -> None:
-    """What is set up at once saves every Instance the way through a gate; no longer is waited."""
+    """A network that is ready at once saves every Instance a gate; the wait is limited."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
@@ -190,7 +190,7 @@ def test_networking_off_asks_for_nothing_and_takes_gates_away(tmp_path: Path) ->
             wrong = place.resource.group == "networking.datumapis.com"
             return NotFound(f"{place.resource.kind} is not served") if wrong else None
 
-        at.door.refuses = refuses
+        at.transport.refuses = refuses
         at.machines.seconds = 5.0
         await at.deploy()
         made = await stage.named(PLANE, Instance, "web-home-dfw-0", NAMESPACE)
@@ -245,7 +245,7 @@ def test_a_failed_network_is_reported(tmp_path: Path, said_reason: str, reason: 
 
 
 def test_deployments_share_the_addresses_of_a_network(tmp_path: Path) -> None:
-    """Two deployments on one network make one claim, and both hear of it."""
+    """Two deployments on one network make one claim, and its events requeue both."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage, copies=2)
@@ -343,7 +343,7 @@ def test_a_binding_that_went_behind_the_cache_is_no_error(tmp_path: Path) -> Non
                 return NotFound("it has gone")
             return None
 
-        at.door.refuses = refuses
+        at.transport.refuses = refuses
         await at.change(lambda of: attached(of, "default"))
         await stage.gone(PLANE, NetworkBinding, "web-home-dfw-net-1", NAMESPACE)
         assert asked == ["web-home-dfw-net-1"]
@@ -352,7 +352,7 @@ def test_a_binding_that_went_behind_the_cache_is_no_error(tmp_path: Path) -> Non
 
 
 def test_a_binding_of_no_deployment_requeues_nothing(tmp_path: Path) -> None:
-    """What is named in another way, though on the same network, is left alone."""
+    """A binding with another name, though on the same network, is left alone."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
@@ -408,11 +408,11 @@ def test_trouble_with_networks_does_not_keep_instances_from_being_made(tmp_path:
             wrong = verb == "create" and place.resource.kind == "NetworkBinding"
             return NotFound("NetworkBinding is not served") if wrong else None
 
-        at.door.refuses = refuses
+        at.transport.refuses = refuses
         await at.deploy()
         waiting = await at.reported(lambda one: one.status.replicas == 1)
         assert reason_and_message(waiting)[0] == "NetworkProvisioning"
-        at.door.refuses = lambda _verb, _place: None
+        at.transport.refuses = lambda _verb, _place: None
         await at.ready(1, seconds=1200)
 
     staged(tmp_path, story)
@@ -431,7 +431,7 @@ def test_no_claim_is_made_for_a_context_that_has_gone(tmp_path: Path) -> None:
                 return NotFound("it has gone")
             return None
 
-        at.door.refuses = refuses
+        at.transport.refuses = refuses
         await at.deploy()
         await stage.until(_answer(gone))
         assert await at.client.find(SubnetClaim, f"{CONTEXT}-0", NAMESPACE) is None
@@ -443,7 +443,7 @@ def test_no_claim_is_made_for_a_context_that_has_gone(tmp_path: Path) -> None:
 
 
 def _answer(found: list[str]):
-    async def look() -> list[str]:
+    async def names_left() -> list[str]:
         return found
 
-    return look
+    return names_left

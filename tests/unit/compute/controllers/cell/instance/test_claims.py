@@ -139,7 +139,7 @@ def test_w51_two_that_find_the_same_claim_tell_of_it_once(tmp_path):
 
 
 def test_an_instance_that_the_cache_does_not_show_yet_keeps_its_claim(tmp_path):
-    """Before a claim goes its Instance is looked for live."""
+    """Before a claim is deleted its Instance is read live."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -157,7 +157,7 @@ def test_an_instance_that_the_cache_does_not_show_yet_keeps_its_claim(tmp_path):
 
 
 def test_a_claim_that_is_gone_already_is_not_reported(tmp_path):
-    """Before a claim is given back it is looked for live."""
+    """Before a claim is released it is read live."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -215,8 +215,8 @@ def test_namespaces_without_a_project_and_of_projects_that_are_gone(tmp_path):
         rig.start()
         await rig.stage.rest()
 
-        figures = rig.stage.factory.metrics.controller("claim-controller-visits")
-        assert sum(figures.results.values()) > 1
+        metrics = rig.stage.factory.metrics.controller("claim-controller-visits")
+        assert sum(metrics.results.values()) > 1
         assert rig.planes.projects.find(cluster_name("gone")) is None
 
     on_a_cell(tmp_path, story)

@@ -29,7 +29,7 @@ def test_an_instance_asks_for_quota_is_let_through_and_becomes_ready(tmp_path):
         assert claim.spec.resource_ref is not None
         assert claim.spec.resource_ref.name == NAME
 
-        await rig.answer()
+        await rig.decide()
         ready = await rig.run_machine()
 
         assert not waiting(ready)
@@ -49,7 +49,7 @@ def test_the_gate_opens_in_the_pass_that_sees_the_grant(tmp_path):
         await rig.instance()
         await rig.claim()
         await rig.stage.rest(0.5)
-        await rig.answer()
+        await rig.decide()
 
         await rig.seen(lambda i: not waiting(i), seconds=0.2)
 
@@ -68,7 +68,7 @@ def test_that_it_waits_is_said_only_by_an_instance_that_does_so_for_more_than_a_
         await rig.stage.rest(0.1)
         assert await rig.seen() == made
 
-        await rig.answer()
+        await rig.decide()
         await rig.seen(lambda i: not waiting(i), seconds=0.2)
         other = saying("Ready", "False", "SchedulingGatesPresent")
         await rig.seen(other, "web-home-dfw-1", seconds=11)
@@ -187,7 +187,7 @@ def test_an_instance_of_the_original_is_let_go(tmp_path):
 
 
 def test_a_machine_that_stops_takes_ready_along_while_the_instance_goes(tmp_path):
-    """An Instance on its way out is Ready for as long as it serves, and no longer."""
+    """A deleting Instance is Ready for as long as it serves, and no longer."""
 
     async def story(rig: Rig) -> None:
         rig.start()

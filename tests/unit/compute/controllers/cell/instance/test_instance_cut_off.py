@@ -60,15 +60,15 @@ def test_w13_a_grant_that_was_not_reported_yet_outlives_its_cell(tmp_path):
     """The gate was open when the cell's process ended; the next cannot ask, and stops nothing."""
 
     async def story(rig: Rig) -> None:
-        first = rig.begin()
+        first = rig.start_process()
         await rig.deploy()
         await rig.instance()
-        await rig.answer()
+        await rig.decide()
         await rig.seen(lambda i: not waiting(i))
         await first.close()
         rig.shop.cut()
         await rig.report(condition("Programmed", "True", "Programmed"), condition("Available"))
-        await rig.begin_again()
+        await rig.restart()
 
         served = await rig.seen(is_ready)
         assert said(served, "QuotaGranted") == ("True", "QuotaAvailable")
@@ -77,7 +77,7 @@ def test_w13_a_grant_that_was_not_reported_yet_outlives_its_cell(tmp_path):
 
 
 def test_a_cell_that_is_cut_off_starts_nothing_that_was_never_granted(tmp_path):
-    """A new slot waits, and says why; it goes on when the project answers again."""
+    """A new slot waits, and says why; it continues when the project is reachable again."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -92,7 +92,7 @@ def test_a_cell_that_is_cut_off_starts_nothing_that_was_never_granted(tmp_path):
 
         heal(rig)
 
-        await rig.answer(name=f"{CLAIM[:-1]}1")
+        await rig.decide(name=f"{CLAIM[:-1]}1")
         await rig.run_machine(name)
 
     on_a_cell(tmp_path, story)
@@ -112,7 +112,7 @@ def test_a_grant_that_asked_for_less_does_not_heal(tmp_path):
         spec = replace(claim.spec, requests=claim.spec.requests[:1])
         metadata = replace(claim.metadata, uid="", resource_version="")
         await rig.project.create(replace(claim, spec=spec, metadata=metadata))
-        await rig.answer()
+        await rig.decide()
         await cut_off(rig)
         await rig.instance()
 
@@ -123,7 +123,7 @@ def test_a_grant_that_asked_for_less_does_not_heal(tmp_path):
 
 
 def test_w16_a_cell_that_is_cut_off_finishes_deletions_of_its_own(tmp_path):
-    """The Instance goes with its machine, its claim and its copy when the others answer again."""
+    """The Instance goes with its machine, its claim and its copy when the other planes are reachable again."""
 
     async def story(rig: Rig) -> None:
         rig.start()

@@ -38,7 +38,7 @@ def test_w18_a_machine_that_cannot_run_is_reported_once(tmp_path, reason):
         rig.start()
         await rig.deploy()
         await rig.instance()
-        await rig.answer()
+        await rig.decide()
         await rig.seen(lambda i: not waiting(i))
         for text in ("first", "second"):
             await rig.report(condition("Programmed", "False", reason, text))
@@ -83,7 +83,7 @@ def test_a_network_that_cannot_be_made_explains_who_waits_for_it(tmp_path):
         await rig.deploy(2)
         await rig.running(1)
         await rig.instance(gates=("Network", "Quota"))
-        await rig.answer()
+        await rig.decide()
         await rig.seen(lambda i: not waiting(i))
         await bind(rig, "False", "NetworkFailedToCreate")
         await rig.seen(saying("Ready", "False", "NetworkFailedToCreate"))
@@ -107,7 +107,7 @@ def test_networks_are_not_read_without_networking(tmp_path):
         await rig.deploy()
         await bind(rig, "False", "NetworkFailedToCreate")
         await rig.instance(gates=("Network", "Quota"))
-        await rig.answer()
+        await rig.decide()
         await rig.seen(lambda i: not waiting(i))
         await rig.stage.rest()
 
@@ -123,11 +123,11 @@ def test_bindings_of_other_deployments_requeue_nothing(tmp_path):
         rig.start()
         await rig.deploy()
         await rig.instance(gates=("Network", "Quota"))
-        await rig.answer()
+        await rig.decide()
         await rig.seen(lambda i: not waiting(i))
-        strange = binding("False", "NetworkFailedToCreate")
-        metadata = replace(strange.metadata, name="another")
-        await rig.cell.create(replace(strange, metadata=metadata))
+        other = binding("False", "NetworkFailedToCreate")
+        metadata = replace(other.metadata, name="another")
+        await rig.cell.create(replace(other, metadata=metadata))
         await rig.stage.rest()
 
         assert said(await rig.seen(), "Ready") == ("False", "SchedulingGatesPresent")
@@ -208,7 +208,7 @@ def test_a_namespace_that_does_not_say_whose_it_is(tmp_path):
         await relabel(rig, **labelled)
 
         await rig.stage.until(lambda: claimed(rig), seconds=1)
-        await rig.answer()
+        await rig.decide()
         await rig.run_machine()
 
     async def claimed(rig: Rig) -> bool:
@@ -255,7 +255,7 @@ def test_an_instance_that_vanishes_under_a_pass_is_no_error(tmp_path):
         await rig.instance()
         await rig.claim()
         await vanish(rig)
-        await rig.answer()
+        await rig.decide()
         await rig.stage.rest(1)
 
         results = rig.stage.factory.metrics.controller("instance-controller").results

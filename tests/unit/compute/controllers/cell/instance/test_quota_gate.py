@@ -1,4 +1,4 @@
-"""The quota gate: what the answers of the quota service do to an Instance, and its silence."""
+"""The quota gate: what the responses of the quota service do to an Instance."""
 
 import asyncio
 
@@ -50,14 +50,14 @@ def test_a_denied_instance_is_let_through_when_budget_frees(tmp_path):
         rig.start()
         await rig.deploy()
         await rig.instance()
-        first = await rig.answer("False", "QuotaExceeded")
+        first = await rig.decide("False", "QuotaExceeded")
         denied = await rig.seen(saying("QuotaGranted", "False", "QuotaExceeded"))
         assert said(denied, "Programmed") == said(denied, "Available") == ("False", "PendingQuota")
         await asyncio.sleep(58)
         await rig.claim(lambda c: c.metadata.uid != first.metadata.uid)
         assert said(await rig.seen(), "QuotaGranted") == ("False", "QuotaExceeded")
 
-        await rig.answer()
+        await rig.decide()
         await rig.run_machine()
 
         assert await rig.reasons() == ["QuotaExceeded"]
@@ -73,9 +73,9 @@ def test_an_instance_that_was_denied_for_hours_is_still_asked_for(tmp_path):
         await rig.deploy()
         await rig.instance()
         for _ in range(12):
-            await rig.answer("False", "QuotaExceeded")
+            await rig.decide("False", "QuotaExceeded")
             await asyncio.sleep(310)
-        await rig.answer()
+        await rig.decide()
 
         await rig.seen(lambda i: not waiting(i), seconds=1)
 
@@ -83,7 +83,7 @@ def test_an_instance_that_was_denied_for_hours_is_still_asked_for(tmp_path):
 
 
 def test_w15_a_lack_of_budget_is_reported_once(tmp_path):
-    """A claim that is left open for long is a lack of budget: one Warning, one in the figures."""
+    """A claim that is left open for long is a lack of budget: one Warning, one in the metrics."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -110,7 +110,7 @@ def test_w47_a_claim_that_was_created_meanwhile_is_read(tmp_path):
         for ordinal in range(5):
             await rig.instance(ordinal)
         for ordinal in range(5):
-            await rig.answer(name=f"{CLAIM[:-1]}{ordinal}")
+            await rig.decide(name=f"{CLAIM[:-1]}{ordinal}")
             await rig.run_machine(f"{NAME[:-1]}{ordinal}")
 
         assert await rig.reasons() == []
@@ -122,7 +122,7 @@ async def claim_of_another_size(rig: Rig, **meta) -> ResourceClaim:
     """A claim under the slot's name, granted, that asks for less than its Instance needs."""
     await rig.instance()
     claim = await rig.claim()
-    await rig.answer()
+    await rig.decide()
     await rig.run_machine()
     await rig.remove()
     await rig.gone()
@@ -130,11 +130,11 @@ async def claim_of_another_size(rig: Rig, **meta) -> ResourceClaim:
     spec = replace(claim.spec, requests=claim.spec.requests[:1])
     metadata = replace(claim.metadata, uid="", resource_version="", **meta)
     await rig.project.create(replace(claim, spec=spec, metadata=metadata))
-    return await rig.answer()
+    return await rig.decide()
 
 
 def test_w49_a_claim_of_another_size_is_no_grant(tmp_path):
-    """What was granted to an Instance of another size is asked for anew."""
+    """What was granted to an Instance of another size is claimed again."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -145,7 +145,7 @@ def test_w49_a_claim_of_another_size_is_no_grant(tmp_path):
         assert waiting(await rig.seen())
         assert len(fresh.spec.requests) > len(small.spec.requests)
 
-        await rig.answer()
+        await rig.decide()
 
         await rig.run_machine()
 
@@ -173,7 +173,7 @@ def test_w64_a_claim_that_is_being_deleted_is_no_grant(tmp_path):
         await rig.project.patch(dying, with_metadata(dying, finalizers=()))
 
         await rig.claim(lambda c: c.metadata.uid != held.metadata.uid)
-        await rig.answer()
+        await rig.decide()
         await rig.run_machine()
 
     on_a_cell(tmp_path, story)
@@ -263,7 +263,7 @@ def test_a_deployment_of_another_size_gives_its_claims_back(tmp_path):
 
 
 def test_the_claim_of_another_cell_is_left_to_it(tmp_path):
-    """A deployment that was moved away took its claims along; an Instance that goes leaves them."""
+    """A deployment that moved took its claims along; a deleted Instance leaves them."""
 
     async def story(rig: Rig) -> None:
         rig.start()

@@ -13,7 +13,7 @@ from tests.support.compute.quota_builders import wanted
 
 
 def test_a_grant_that_this_cell_released_opens_no_gate(tmp_path):
-    """While the project is away the slot's grant counts as it was last seen, unless it was given back."""
+    """While the project is unreachable the slot's cached grant counts, unless it was released."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -37,7 +37,7 @@ def test_a_grant_that_this_cell_released_opens_no_gate(tmp_path):
 
 
 def test_a_grant_that_was_released_as_leaked_opens_no_gate(tmp_path):
-    """The Instance went while its project was away; its claim was found and given back later."""
+    """The Instance went while its project was unreachable; its claim was released later."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -82,7 +82,7 @@ def test_what_was_given_back_is_forgotten_once_it_has_gone(tmp_path):
 
 
 def test_a_claim_that_an_earlier_deployment_left_is_adopted(tmp_path):
-    """Once it was seen to be there it is this one's, and counts as such while the project is away."""
+    """Once adopted it belongs to this deployment, and counts while the project is unreachable."""
 
     async def story(rig: Rig) -> None:
         earlier = wanted(instance(labels={labels.DEPLOYMENT_UID: "uid-of-the-earlier"}), CELL)
@@ -111,7 +111,7 @@ def test_a_claim_that_is_deleted_while_it_is_adopted_opens_no_gate(tmp_path):
         earlier = wanted(instance(labels={labels.DEPLOYMENT_UID: "uid-of-the-earlier"}), CELL)
         await rig.deploy()
         left = await rig.project.create(earlier)
-        await rig.answer()
+        await rig.decide()
 
         async def released(verb: str, place: ResourceLocation) -> None:
             if (verb, place.resource.kind) == ("patch", "ResourceClaim"):

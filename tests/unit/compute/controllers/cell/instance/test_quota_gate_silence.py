@@ -1,4 +1,4 @@
-"""A quota service that is slow, silent, forgetful or unwilling, and what becomes of Instances."""
+"""Instances beside a quota service that is slow, unreachable, stale or denies."""
 
 import asyncio
 
@@ -23,18 +23,18 @@ from tests.support.compute.cell_rig import (
 )
 
 
-@pytest.mark.parametrize("deaf_from", ["the beginning", "the claim"])
+@pytest.mark.parametrize("deaf_from", ["the start", "the claim"])
 def test_a_missed_grant_heals_by_the_safety_net(tmp_path, deaf_from):
     """Without a watch event the claim is read again after a while."""
 
     async def story(rig: Rig) -> None:
-        rig.shop.deaf = deaf_from == "the beginning"
+        rig.shop.deaf = deaf_from == "the start"
         rig.start()
         await rig.deploy()
         await rig.instance()
         await rig.claim()
         rig.shop.deaf = True
-        await rig.answer()
+        await rig.decide()
 
         await rig.seen(lambda i: not waiting(i), seconds=35)
 
@@ -51,7 +51,7 @@ def test_a_conflict_never_falls_into_error_backoff_while_quota_is_pending(tmp_pa
         await rig.claim()
         await rig.stage.rest(1)
         rig.home.conflicts = 30
-        await rig.answer()
+        await rig.decide()
 
         await rig.seen(lambda i: not waiting(i), seconds=32)
         results = rig.stage.factory.metrics.controller("instance-controller").results
@@ -106,7 +106,7 @@ def test_w13_a_controller_that_starts_during_an_outage_takes_nothing_down(tmp_pa
         rig.shop.heal()
 
         await rig.claim()
-        await rig.answer()
+        await rig.decide()
         await rig.stage.rest()
         assert is_ready(await rig.seen())
 
@@ -114,7 +114,7 @@ def test_w13_a_controller_that_starts_during_an_outage_takes_nothing_down(tmp_pa
 
 
 def test_a_short_silence_raises_no_alarm(tmp_path):
-    """A project that answers again within seconds, as after a restart, shows in no reason."""
+    """A project that is unreachable for seconds, as during a restart, changes no reason."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -128,7 +128,7 @@ def test_a_short_silence_raises_no_alarm(tmp_path):
         await rig.instance(1)
         await asyncio.sleep(5)
         rig.shop.heal()
-        await rig.answer(name=f"{CLAIM[:-1]}1")
+        await rig.decide(name=f"{CLAIM[:-1]}1")
         await rig.run_machine(f"{NAME[:-1]}1")
         await rig.stage.rest()
         assert not [each for each in written if b"QuotaBackendUnavailable" in each]
@@ -145,7 +145,7 @@ def test_a_short_silence_raises_no_alarm(tmp_path):
     ids=["forbidden", "no namespace"],
 )
 def test_a_refusal_is_reported_and_retried(tmp_path, refusal, status, reason):
-    """What the project refuses shows on the Instance, and passes once it is mended."""
+    """What the project refuses shows on the Instance, and passes once it is fixed."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -157,7 +157,7 @@ def test_a_refusal_is_reported_and_retried(tmp_path, refusal, status, reason):
         await rig.seen(saying("QuotaGranted", status, reason))
         rig.shop.refuse_creates = None
 
-        await rig.answer()
+        await rig.decide()
 
         await rig.run_machine()
         assert await rig.reasons() == [reason]
@@ -182,7 +182,7 @@ def test_a_project_that_does_not_exist(tmp_path):
 
 
 def test_a_project_that_never_answers_blocks_no_other(tmp_path):
-    """A question without an answer is given up, and not asked again at once for each Instance."""
+    """A call that times out is not repeated at once for each Instance."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -193,8 +193,8 @@ def test_a_project_that_never_answers_blocks_no_other(tmp_path):
             await rig.instance(ordinal)
         for ordinal in range(1, 20):
             name = f"{NAME[:-1]}{ordinal}"
-            away = saying("QuotaGranted", "False", "QuotaBackendUnavailable")
-            await rig.seen(away, name, seconds=20)
+            unreachable = saying("QuotaGranted", "False", "QuotaBackendUnavailable")
+            await rig.seen(unreachable, name, seconds=20)
         await rig.report(condition("Available", "False", "Starting"))
 
         await rig.seen(saying("Ready", "False", "Starting"), seconds=6)

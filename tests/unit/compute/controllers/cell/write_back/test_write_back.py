@@ -117,7 +117,7 @@ def test_without_its_deployment_on_the_hub_nothing_is_copied(tmp_path):
 
 
 def test_nothing_is_copied_that_only_a_cache_shows(tmp_path):
-    """Before a copy is made its Instance is looked for live."""
+    """Before a copy is created its Instance is read live."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -140,7 +140,7 @@ def test_nothing_is_copied_that_only_a_cache_shows(tmp_path):
 
 
 def test_a_deployment_that_only_a_cache_shows_owns_nothing(tmp_path):
-    """Before a copy is made the hub's deployment is looked for live."""
+    """Before a copy is created the hub's deployment is read live."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -181,7 +181,7 @@ def test_a_copy_that_was_changed_or_deleted_is_restored(tmp_path):
 
 
 def test_a_copy_that_is_going_is_made_again_when_it_has_gone(tmp_path):
-    """Nothing is written to what is on its way out."""
+    """Nothing is written to a copy that is deleting."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -221,7 +221,7 @@ def test_a_copy_that_is_going_already_is_not_deleted_again(tmp_path):
 
 
 def test_a_copy_stays_while_a_live_look_finds_the_instance(tmp_path):
-    """A cache that does not show the Instance yet takes no copy away."""
+    """A cache that does not show the Instance yet deletes no copy."""
 
     async def story(rig: Rig) -> None:
         rig.home.deaf = True

@@ -1,4 +1,4 @@
-"""The admission webhooks of Workloads: AdmissionReviews as a kube-apiserver writes them, and the answers."""
+"""The admission webhooks of Workloads: AdmissionReviews as a kube-apiserver writes them, and the responses."""
 
 import base64
 from typing import Any
@@ -48,25 +48,25 @@ def review(new: Document | None, old: Document | None = None, **changes: Any) ->
     }
 
 
-def answered(directory: Any, path: str, *bodies: Document | bytes) -> list[Document]:
-    """What the webhook at the path answers to each body, in a project that offers DFW."""
-    answers: list[Document] = []
+def responses(directory: Any, path: str, *bodies: Document | bytes) -> list[Document]:
+    """The responses of the webhook at the path to each body, in a project that offers DFW."""
+    replies: list[Document] = []
 
     async def story(stage: Stage) -> None:
         await stage.client(PROJECT).create(binding("DFW"))
         handle = handlers(WorkloadAdmission(stage.role("projects")))[path]
         for body in bodies:
             raw = body if isinstance(body, bytes) else msgspec.json.encode(body)
-            answers.append(msgspec.json.decode(await handle(raw)))
+            replies.append(msgspec.json.decode(await handle(raw)))
 
     typed_story: Story = story
     staged(directory, typed_story, ("projects", PROJECT))
-    return answers
+    return replies
 
 
 def test_the_mutating_webhook_answers_with_a_patch(tmp_path):
     """A JSON patch in base64 that adds the default, and nothing where nothing is missing."""
-    filled, whole = answered(
+    filled, whole = responses(
         tmp_path, MUTATE, review(sandbox({POLICY: ""})), review(sandbox({POLICY: "Parallel"}))
     )
 
@@ -84,7 +84,7 @@ def test_the_mutating_webhook_answers_with_a_patch(tmp_path):
 
 def test_the_validating_webhook_refuses_with_a_status(tmp_path):
     """Code, reason, and a cause for each field; what is right is allowed."""
-    wrong, right = answered(
+    wrong, right = responses(
         tmp_path, VALIDATE, review(sandbox({CODES: ["XXX"]})), review(sandbox())
     )
 
@@ -101,7 +101,7 @@ def test_a_warning_reaches_the_client(tmp_path):
     """A city that was withdrawn is kept, and the user is warned."""
     old = sandbox({CODES: ["DFW", "SIN"]})
     new = sandbox({CODES: ["DFW", "SIN"], "spec/template/metadata": {"labels": {"a": "b"}}})
-    (kept,) = answered(tmp_path, VALIDATE, review(new, old))
+    (kept,) = responses(tmp_path, VALIDATE, review(new, old))
 
     assert kept["response"]["allowed"]
     (warning,) = kept["response"]["warnings"]
@@ -123,9 +123,9 @@ def test_a_warning_reaches_the_client(tmp_path):
 )
 def test_what_leaves_the_spec_alone_is_allowed(tmp_path, path, asked):
     """Deletions and subresources, should a configuration send them."""
-    (answer,) = answered(tmp_path, path, asked)
+    (reply,) = responses(tmp_path, path, asked)
 
-    assert answer["response"] == {"uid": UID, "allowed": True}
+    assert reply["response"] == {"uid": UID, "allowed": True}
 
 
 @pytest.mark.parametrize("path", [MUTATE, VALIDATE])
@@ -141,20 +141,20 @@ def test_what_leaves_the_spec_alone_is_allowed(tmp_path, path, asked):
     ids=["empty", "list", "another version", "no request", "half a request"],
 )
 def test_a_body_that_is_no_review_is_refused(tmp_path, path, body, why):
-    """With a status that says why, as the answer to a review."""
-    (answer,) = answered(tmp_path, path, body)
+    """With a status that says why, in the response to a review."""
+    (reply,) = responses(tmp_path, path, body)
 
-    assert answer["kind"] == "AdmissionReview"
-    assert answer["response"]["allowed"] is False
-    assert answer["response"]["status"]["code"] == 400
-    assert why in answer["response"]["status"]["message"]
+    assert reply["kind"] == "AdmissionReview"
+    assert reply["response"]["allowed"] is False
+    assert reply["response"]["status"]["code"] == 400
+    assert why in reply["response"]["status"]["message"]
 
 
 def test_the_project_is_the_one_that_the_request_names(tmp_path):
     """A project that is not known is a passing trouble, and never another's project."""
     user = {"username": "ann", "extra": {"iam.miloapis.com/parent-name": ["attic"]}}
-    (answer,) = answered(tmp_path, VALIDATE, review(sandbox(), userInfo=user))
+    (reply,) = responses(tmp_path, VALIDATE, review(sandbox(), userInfo=user))
 
-    assert answer["response"]["allowed"] is False
-    assert answer["response"]["status"]["code"] == 503
-    assert "the project attic is not known here yet" in answer["response"]["status"]["message"]
+    assert reply["response"]["allowed"] is False
+    assert reply["response"]["status"]["code"] == 503
+    assert "the project attic is not known here yet" in reply["response"]["status"]["message"]

@@ -55,7 +55,7 @@ def judged(tmp_path, story: Story) -> None:
     staged(tmp_path, whole, ("projects", PROJECT))
 
 
-def door(stage: Stage) -> WorkloadAdmission:
+def admission_of(stage: Stage) -> WorkloadAdmission:
     return WorkloadAdmission(stage.role("projects"))
 
 
@@ -67,7 +67,7 @@ async def asked(
     project: str = PROJECT,
 ) -> tuple[str, ...]:
     verb = "CREATE" if old is None else "UPDATE"
-    return await door(stage).review(verb, new, old, user, project)
+    return await admission_of(stage).review(verb, new, old, user, project)
 
 
 async def refused(stage: Stage, new: Document, old: Document | None = None, **more: Any) -> str:
@@ -209,7 +209,7 @@ def test_a_user_who_changes_the_spec_needs_permission_too(tmp_path):
 
 
 class _Overheard(LocalTransport):
-    """A door that remembers the questions about access."""
+    """A transport that records the access reviews."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -223,16 +223,21 @@ class _Overheard(LocalTransport):
 
 
 def test_all_that_is_known_of_the_user_goes_along(tmp_path):
-    """The reviewer finds the project in ``extra``; without it every answer would be no."""
+    """The reviewer finds the project in ``extra``; without it every review would be denied."""
 
     async def story(stage: Stage) -> None:
         overheard = _Overheard(stage.planes[PROJECT])
         await stage.role("projects").engage(cluster_name(PROJECT), RecordClient(overheard))
         extra = {"iam.miloapis.com/parent-name": (PROJECT,), "iam.test/team": ("a", "b")}
-        user = UserInfo(username="ann", uid="7", groups=("crew",), extra=extra)
+        user = UserInfo(username="ann", uid="7", groups=("developers",), extra=extra)
         await asked(stage, sandbox(), user=user)
         (spec,) = (question.spec for question in overheard.reviews)
-        assert (spec.user, spec.uid, spec.groups, spec.extra) == ("ann", "7", ("crew",), extra)
+        assert (spec.user, spec.uid, spec.groups, spec.extra) == (
+            "ann",
+            "7",
+            ("developers",),
+            extra,
+        )
         wanted = spec.resource_attributes
         assert wanted is not None
         assert (wanted.verb, wanted.group, wanted.version, wanted.resource) == (
@@ -257,7 +262,7 @@ def test_a_project_that_does_not_know_locations_offers_no_city(tmp_path, monkeyp
 
 
 def test_an_invalid_workload_needs_no_permission_check(tmp_path):
-    """A refusal is cheap: a document with many networks is not a way to keep the plane busy."""
+    """A refusal is cheap: a document with many networks must not keep the plane busy."""
 
     async def story(stage: Stage) -> None:
         overheard = _Overheard(stage.planes[PROJECT])
@@ -337,7 +342,7 @@ def test_other_verbs_are_none_of_its_business(tmp_path, verb):
     """Whatever is written there."""
 
     async def story(stage: Stage) -> None:
-        assert await door(stage).review(verb, None, sandbox(), ANN, PROJECT) == ()
+        assert await admission_of(stage).review(verb, None, sandbox(), ANN, PROJECT) == ()
 
     judged(tmp_path, story)
 
@@ -347,7 +352,9 @@ def test_the_plane_and_the_webhook_spell_verbs_their_own_way(tmp_path):
 
     async def story(stage: Stage) -> None:
         with pytest.raises(Invalid):
-            await door(stage).review("create", sandbox({CITIES: ["XXX"]}), None, ANN, PROJECT)
+            await admission_of(stage).review(
+                "create", sandbox({CITIES: ["XXX"]}), None, ANN, PROJECT
+            )
 
     judged(tmp_path, story)
 
@@ -397,11 +404,11 @@ EMPTY = sandbox({POLICY: ""})
 
 def test_an_empty_policy_becomes_the_default_one():
     """Some clients send an empty text for a field they were not given. The rest stays as it is."""
-    strange = changed(EMPTY, {"spec/futureField": 1})
-    got = completed(strange, defaults("CREATE", strange, None))
+    newer = changed(EMPTY, {"spec/futureField": 1})
+    got = completed(newer, defaults("CREATE", newer, None))
 
-    assert got == changed(strange, {POLICY: "OrderedReady"})
-    assert strange == changed(EMPTY, {"spec/futureField": 1})
+    assert got == changed(newer, {POLICY: "OrderedReady"})
+    assert newer == changed(EMPTY, {"spec/futureField": 1})
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,16 @@ from kubekit.api.meta import ObjectMeta
 from kubekit.runtime.requests import cluster_name
 from tests.support.compute.builders import condition
 from tests.support.compute.federation_builders import PROJECT, original, with_meta
-from tests.support.compute.management_builders import WEB, Setting, held, room_of, set_up, upstream
+from tests.support.compute.management_builders import (
+    WEB,
+    Setting,
+    held,
+    hub_namespace_of,
+    set_up,
+    upstream,
+)
 
-ROOM = annotations.FEDERATION_NAMESPACE
+HUB_NAMESPACE = annotations.FEDERATION_NAMESPACE
 AVAILABLE = condition("Available", "True", "StableInstanceFound")
 
 
@@ -21,18 +28,18 @@ def test_a_deployment_reaches_the_hub(tmp_path):
     """Its namespace, its copy with the labels that choose a cell, and its city's policy are made."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         sent = await on.deploy()
         copy = await on.copy()
-        room = await on.stage.client("hub").get(Namespace, on.room)
+        hub_namespace = await on.stage.client("hub").get(Namespace, on.hub_namespace)
         expected_labels = upstream() | {
             labels.TOPOLOGY_CITY_CODE: "DFW",
             labels.WORKLOAD_UID: "uid-web",
         }
 
         assert (copy.metadata.labels, copy.spec) == (expected_labels, sent.spec)
-        assert room.metadata.labels.items() >= upstream().items()
-        await on.stage.named("hub", PropagationPolicy, "city-dfw", on.room)
+        assert hub_namespace.metadata.labels.items() >= upstream().items()
+        await on.stage.named("hub", PropagationPolicy, "city-dfw", on.hub_namespace)
         await on.reported((WEB, "Normal", "Federated"))
         await on.stage.rest()
         assert await on.stage.quiet() == []
@@ -44,17 +51,17 @@ def test_it_is_noted_and_held_before_the_hub_hears_of_it(tmp_path):
     """Where it goes and the finalizer are written at once, before anything is made on the hub."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await on.deploy()
         await on.copy()
         noted = await on.project(held)
 
-        assert noted.metadata.annotations == {ROOM: on.room}
+        assert noted.metadata.annotations == {HUB_NAMESPACE: on.hub_namespace}
         shop = [n for n, write in enumerate(on.stage.writes) if write[0] == "shop"]
         hub = [n for n, write in enumerate(on.stage.writes) if write[0] == "hub"]
         key = f"default/{WEB}"
         written = [n for n in shop if on.stage.writes[n][2].endswith(key)]
-        made = [n for n in hub if on.room in on.stage.writes[n][2]]
+        made = [n for n in hub if on.hub_namespace in on.stage.writes[n][2]]
         assert len(written) == 2
         assert written[1] < made[0]
 
@@ -62,10 +69,10 @@ def test_it_is_noted_and_held_before_the_hub_hears_of_it(tmp_path):
 
 
 def test_a_change_reaches_the_hub(tmp_path):
-    """The spec is carried as it is."""
+    """The spec is copied unchanged."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await on.deploy()
         await on.copy()
         sent = await on.project(held)
@@ -83,13 +90,13 @@ def test_w19_what_the_cell_must_obey_travels_and_so_does_its_absence(tmp_path):
     reserved = {annotations.REFERENCED_DATA_ERROR: "{}", annotations.SUSPENDED: "true"}
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         sent = await on.deploy(annotations=reserved | {"team": "blue"})
         copy = await on.copy()
         assert copy.metadata.annotations == reserved
         await on.change("hub", copy, annotations=reserved | {"karmada": "x"})
         await on.project(held)
-        await on.change("shop", sent, annotations={ROOM: on.room})
+        await on.change("shop", sent, annotations={HUB_NAMESPACE: on.hub_namespace})
 
         await on.copy(lambda c: c.metadata.annotations == {"karmada": "x"})
 
@@ -100,12 +107,14 @@ def test_w22_two_spellings_of_a_city_have_a_policy_each(tmp_path):
     """Cells are chosen by the exact word, so LAX and lax are two cities and never share a policy."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await on.deploy("a-home-lax", "LAX")
         await on.deploy("b-home-lax", "lax")
 
         for city in ("LAX", "lax"):
-            policy = await on.stage.named("hub", PropagationPolicy, names.policy(city), on.room)
+            policy = await on.stage.named(
+                "hub", PropagationPolicy, names.policy(city), on.hub_namespace
+            )
             (selector,) = policy.spec.resource_selectors
             assert selector.label_selector is not None
             assert selector.label_selector.match_labels == {labels.TOPOLOGY_CITY_CODE: city}
@@ -119,14 +128,14 @@ def test_another_city_gets_its_policy_too(tmp_path):
     """A deployment that moves to another city is sent by that city's policy."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await on.deploy()
         await on.copy()
         sent = await on.project(held)
         spec = msgspec.structs.replace(sent.spec, city_code="LHR")
         await on.stage.client("shop").patch(sent, msgspec.structs.replace(sent, spec=spec))
 
-        await on.stage.named("hub", PropagationPolicy, "city-lhr", on.room)
+        await on.stage.named("hub", PropagationPolicy, "city-lhr", on.hub_namespace)
         assert (await on.copy()).metadata.labels[labels.TOPOLOGY_CITY_CODE] == "LHR"
 
     set_up(tmp_path, story)
@@ -136,19 +145,23 @@ def test_a_copy_that_is_changed_on_the_hub_is_restored(tmp_path):
     """Labels of ours on the copy and on the namespace are repaired; those of others stay."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await on.deploy()
         copy = await on.copy()
-        room = await on.stage.client("hub").get(Namespace, on.room)
+        hub_namespace = await on.stage.client("hub").get(Namespace, on.hub_namespace)
         wrong = {labels.TOPOLOGY_CITY_CODE: "XXX", "team": "blue"}
         await on.change("hub", copy, labels=copy.metadata.labels | wrong)
-        await on.change("hub", room, labels={"team": "blue"})
+        await on.change("hub", hub_namespace, labels={"team": "blue"})
 
         right = copy.metadata.labels | {"team": "blue"}
         await on.copy(lambda c: c.metadata.labels == right)
-        mended = {"team": "blue"} | upstream()
+        repaired = {"team": "blue"} | upstream()
         await on.stage.named(
-            "hub", Namespace, on.room, "", lambda n: n.metadata.labels.items() >= mended.items()
+            "hub",
+            Namespace,
+            on.hub_namespace,
+            "",
+            lambda n: n.metadata.labels.items() >= repaired.items(),
         )
 
     set_up(tmp_path, story)
@@ -158,12 +171,14 @@ def test_a_copy_that_is_deleted_on_the_hub_is_created_again(tmp_path):
     """The copy alone, or the whole namespace with it."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await on.deploy()
         first = await on.copy()
         await on.stage.client("hub").delete(first)
         second = await on.copy(lambda c: c.metadata.uid != first.metadata.uid)
-        await on.stage.client("hub").delete(await on.stage.client("hub").get(Namespace, on.room))
+        await on.stage.client("hub").delete(
+            await on.stage.client("hub").get(Namespace, on.hub_namespace)
+        )
 
         await on.copy(lambda c: c.metadata.uid not in (first.metadata.uid, second.metadata.uid))
 
@@ -174,14 +189,14 @@ def test_what_a_user_edits_in_the_note_is_put_back(tmp_path):
     """The annotation and the finalizer are the federator's."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         sent = await on.deploy()
         await on.copy()
         await on.project(held)
-        await on.change("shop", sent, annotations={ROOM: "elsewhere"}, finalizers=())
+        await on.change("shop", sent, annotations={HUB_NAMESPACE: "elsewhere"}, finalizers=())
 
-        mended = await on.project(held)
-        assert mended.metadata.annotations == {ROOM: on.room}
+        repaired = await on.project(held)
+        assert repaired.metadata.annotations == {HUB_NAMESPACE: on.hub_namespace}
 
     set_up(tmp_path, story)
 
@@ -190,7 +205,7 @@ def test_a_city_that_cannot_be_a_label_is_refused(tmp_path):
     """The wrong field is reported to the user, and nothing is written to the hub."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await on.deploy(city="San José")
 
         seen = await on.project(lambda d: d.status.conditions)
@@ -198,7 +213,7 @@ def test_a_city_that_cannot_be_a_label_is_refused(tmp_path):
         assert (available.status, available.reason) == ("False", "NoCellForCity")
         assert "spec.cityCode 'San José'" in available.message
         await on.reported((WEB, "Warning", "NoCellForCity"), ("web", "Warning", "CityStuck"))
-        assert await on.stage.client("hub").find(Namespace, on.room) is None
+        assert await on.stage.client("hub").find(Namespace, on.hub_namespace) is None
         assert await on.stage.quiet() == []
 
     set_up(tmp_path, story)
@@ -209,9 +224,9 @@ def test_a_project_that_cannot_be_a_label_is_refused(tmp_path):
     name = "p" * 60
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await on.stage.engage("projects", name)
-        await room_of(on.stage, name)
+        await hub_namespace_of(on.stage, name)
         made = with_meta(original(), uid="", generation=0)
         await on.stage.client(name).create(made)
 
@@ -227,13 +242,13 @@ def test_two_projects_do_not_mix(tmp_path):
     """Deployments of one name in two projects have a copy and a report of their own."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await on.stage.engage("projects", "blog")
-        room = await room_of(on.stage, "blog")
+        hub_namespace = await hub_namespace_of(on.stage, "blog")
         await on.deploy()
         made = with_meta(original(), uid="", generation=0)
         await on.stage.client("blog").create(made)
-        await on.stage.named("hub", WorkloadDeployment, WEB, room)
+        await on.stage.named("hub", WorkloadDeployment, WEB, hub_namespace)
         await on.report(AVAILABLE, ready_replicas=5)
 
         await on.project(lambda d: d.status.ready_replicas == 5)
@@ -245,10 +260,10 @@ def test_two_projects_do_not_mix(tmp_path):
 
 
 def test_a_report_for_a_project_that_is_not_engaged_is_not_lost(tmp_path):
-    """The hub tells of it once; the project, when it comes, is looked at all the same."""
+    """The hub reports it once; the project is reconciled all the same when it is engaged."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await on.deploy()
         await on.copy()
         await on.stage.rest()
@@ -264,10 +279,10 @@ def test_a_report_for_a_project_that_is_not_engaged_is_not_lost(tmp_path):
 
 
 def test_a_hub_that_is_away_is_caught_up_with(tmp_path):
-    """Nothing is lost while the hub does not answer, neither a deployment nor a report."""
+    """Nothing is lost while the hub is unreachable, neither a deployment nor a status."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await on.deploy()
         await on.copy()
         await on.stage.rest()
@@ -288,7 +303,7 @@ def test_two_federators_at_once_come_to_the_same(tmp_path):
     """Neither spoils what the other does, and one event is written."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers, copies=2)
+        on.start(federator.controllers, copies=2)
         for city in ("DFW", "LHR", "SIN"):
             await on.deploy(f"web-home-{city.lower()}", city)
         for city in ("DFW", "LHR", "SIN"):
@@ -307,10 +322,10 @@ def test_two_federators_at_once_come_to_the_same(tmp_path):
 
 
 def test_a_restart_writes_nothing(tmp_path):
-    """A federator that begins with everything done only looks."""
+    """A federator that starts with nothing to do writes nothing."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await on.deploy()
         await on.report(AVAILABLE, ready_replicas=5)
         await on.project(lambda d: d.status.ready_replicas == 5)
@@ -328,18 +343,20 @@ def test_a_restart_writes_nothing(tmp_path):
 
 
 def test_a_copy_in_a_terminating_namespace_is_waited_for(tmp_path):
-    """A hub namespace that is on its way out is made anew once it is gone."""
+    """A hub namespace that is deleting is created again once it is gone."""
 
     async def story(on: Setting) -> None:
         hub = on.stage.client("hub")
-        held_up = ObjectMeta(name=on.room, labels=upstream(), finalizers=("example.com/slow",))
-        room = await hub.create(Namespace(metadata=held_up))
-        await hub.delete(room)
-        on.begin(federator.controllers)
+        held_up = ObjectMeta(
+            name=on.hub_namespace, labels=upstream(), finalizers=("example.com/slow",)
+        )
+        hub_namespace = await hub.create(Namespace(metadata=held_up))
+        await hub.delete(hub_namespace)
+        on.start(federator.controllers)
         await on.deploy()
         await on.stage.rest()
-        assert await hub.find(WorkloadDeployment, WEB, on.room) is None
-        await on.change("hub", room, finalizers=())
+        assert await hub.find(WorkloadDeployment, WEB, on.hub_namespace) is None
+        await on.change("hub", hub_namespace, finalizers=())
 
         await on.copy()
 
@@ -350,7 +367,7 @@ def test_w25_events_and_metrics_report_it(tmp_path):
     """Each step leaves an event on the deployment, and each pass counts."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await on.deploy()
         await on.reported((WEB, "Normal", "Federated"))
 

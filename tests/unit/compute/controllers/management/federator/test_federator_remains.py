@@ -26,16 +26,16 @@ BOUND = names.resource_binding(WEB, "WorkloadDeployment")
 
 
 async def work(on: Setting, *, cell: str = CELL) -> Work:
-    """What the engine tells a cell to have; it is on its way out, and stays."""
+    """The Work of a cell; it is deleting, and stays."""
     client, space = on.stage.client("hub", "karmada"), names.execution_namespace(cell)
     if await client.find(Namespace, space) is None:
         await client.create(Namespace(metadata=ObjectMeta(name=space)))
     copy = await on.copy()
-    metadata = {"name": WEB, "namespace": on.room, "labels": copy.metadata.labels}
+    metadata = {"name": WEB, "namespace": on.hub_namespace, "labels": copy.metadata.labels}
     manifest = {"apiVersion": copy.api_version, "kind": copy.kind, "metadata": metadata}
     bound = {
         "resourcebinding.karmada.io/name": BOUND,
-        "resourcebinding.karmada.io/namespace": on.room,
+        "resourcebinding.karmada.io/namespace": on.hub_namespace,
     }
     meta = ObjectMeta(
         name=f"{WEB}-by-karmada", namespace=space, annotations=bound, finalizers=(EXECUTION,)
@@ -46,9 +46,12 @@ async def work(on: Setting, *, cell: str = CELL) -> Work:
     return made
 
 
-async def claim(on: Setting, *, cell: str = CELL, room: str = "") -> ResourceClaim:
+async def claim(on: Setting, *, cell: str = CELL, hub_namespace: str = "") -> ResourceClaim:
     """The claim of the first slot."""
-    claim_labels = {labels.SOURCE_CLUSTER: cell, labels.INSTANCE_NAMESPACE: room or on.room}
+    claim_labels = {
+        labels.SOURCE_CLUSTER: cell,
+        labels.INSTANCE_NAMESPACE: hub_namespace or on.hub_namespace,
+    }
     meta = ObjectMeta(name=names.claim(f"{WEB}-0"), namespace="default", labels=claim_labels)
     project = ObjectRef(kind="Project", name=PROJECT)
     made = ResourceClaim(
@@ -57,9 +60,9 @@ async def claim(on: Setting, *, cell: str = CELL, room: str = "") -> ResourceCla
     return await on.stage.client("shop", "cell").create(made)
 
 
-async def begun(on: Setting) -> WorkloadDeployment:
-    """A deployment that is on the hub, and bound to a cell that answers."""
-    on.begin(federator.controllers, projector.controllers)
+async def federated(on: Setting) -> WorkloadDeployment:
+    """A deployment that is on the hub, and bound to a reachable cell."""
+    on.start(federator.controllers, projector.controllers)
     await on.deploy()
     await on.cell("True", NOW)
     hub = on.stage.client("hub")
@@ -97,10 +100,10 @@ async def notes(on: Setting) -> list[str]:
 
 
 def test_it_is_held_while_its_cell_has_work_left(tmp_path):
-    """The machine may still be stopping; the end of the Work tells that it has stopped."""
+    """The machine may still be stopping; the deletion of the Work shows that it has stopped."""
 
     async def story(on: Setting) -> None:
-        sent = await begun(on)
+        sent = await federated(on)
         left = await work(on)
         await on.stage.client("shop").delete(sent)
         assert await is_held(on)
@@ -112,13 +115,13 @@ def test_it_is_held_while_its_cell_has_work_left(tmp_path):
 
 
 def test_it_is_held_while_the_engine_has_its_binding(tmp_path):
-    """As long as that is there the engine may still tell a cell to run it."""
+    """While the binding exists the engine may still dispatch it to a cell."""
 
     async def story(on: Setting) -> None:
-        sent = await begun(on)
+        sent = await federated(on)
         await on.bind(CELL)
         hub = on.stage.client("hub")
-        binding = await hub.get(ResourceBinding, BOUND, on.room)
+        binding = await hub.get(ResourceBinding, BOUND, on.hub_namespace)
         await on.stage.client("shop").delete(sent)
         assert await is_held(on)
         await hub.delete(binding)
@@ -132,7 +135,7 @@ def test_a_cell_that_falls_silent_is_not_waited_for(tmp_path, ready):
     """It may be unreachable for long; an event reports what is left, and where."""
 
     async def story(on: Setting) -> None:
-        sent = await begun(on)
+        sent = await federated(on)
         await work(on)
         await on.stage.client("shop").delete(sent)
         assert await is_held(on)
@@ -148,7 +151,7 @@ def test_an_unknown_cell_is_not_waited_for(tmp_path):
     """Its Cluster was deleted on the hub."""
 
     async def story(on: Setting) -> None:
-        sent = await begun(on)
+        sent = await federated(on)
         await work(on, cell="forgotten")
         await on.stage.client("shop").delete(sent)
         await is_gone(on)
@@ -164,7 +167,7 @@ def test_a_cell_that_does_nothing_is_waited_for_five_minutes(tmp_path, ahead):
         now = on.stage.environment.now
         wrong = replace(on.stage.environment, now=lambda: now() + timedelta(seconds=ahead))
         on.stage.factory = ControllerFactory(wrong, on.stage.factory.metrics, "test")
-        sent = await begun(on)
+        sent = await federated(on)
         await work(on)
         await on.stage.client("shop").delete(sent)
         assert await is_held(on, 290.0)
@@ -174,14 +177,14 @@ def test_a_cell_that_does_nothing_is_waited_for_five_minutes(tmp_path, ahead):
 
 
 def test_a_work_that_the_cache_does_not_tell_of_is_found(tmp_path):
-    """It is looked for by name in the cells of the city."""
+    """It is read live by its name in the cells of the city."""
 
     async def story(on: Setting) -> None:
-        sent = await begun(on)
+        sent = await federated(on)
         hub = on.stage.client("hub")
         space = names.execution_namespace(CELL)
         await hub.create(Namespace(metadata=ObjectMeta(name=space)))
-        name = names.work(on.room, WEB, "WorkloadDeployment")
+        name = names.work(on.hub_namespace, WEB, "WorkloadDeployment")
         meta = ObjectMeta(name=name, namespace=space)  # says nothing of what it is about
         young = await hub.create(Work(metadata=meta, spec=WorkSpec()))
         await on.stage.client("shop").delete(sent)
@@ -193,10 +196,10 @@ def test_a_work_that_the_cache_does_not_tell_of_is_found(tmp_path):
 
 
 def test_it_is_held_while_an_instance_is_shown(tmp_path):
-    """A copy that outlives its deployment is seen as long as its cell answers."""
+    """A copy that outlives its deployment counts while its cell is reachable."""
 
     async def story(on: Setting) -> None:
-        sent = await begun(on)
+        sent = await federated(on)
         copy = await on.write_back()
         copy = await on.change("hub", copy, finalizers=("example.com/slow",))
         await on.stage.client("shop").delete(sent)
@@ -211,7 +214,7 @@ def test_it_is_held_while_its_quota_is_not_given_back(tmp_path):
     """The claim of a slot is deleted by the cell that made it."""
 
     async def story(on: Setting) -> None:
-        sent = await begun(on)
+        sent = await federated(on)
         left = await claim(on)
         await on.stage.client("shop").delete(sent)
         assert await is_held(on)
@@ -227,7 +230,7 @@ def test_a_cell_that_is_back_is_waited_for_though_no_cache_shows_it_yet(tmp_path
     async def story(on: Setting) -> None:
         await on.cell("Unknown", NOW)
         await on.engage("hub", Still(on.stage.planes["hub"], karmada.MemberCluster))
-        sent = await begun(on)
+        sent = await federated(on)
         left = await claim(on)
         await on.stage.client("shop").delete(sent)
         assert await is_held(on)
@@ -238,13 +241,15 @@ def test_a_cell_that_is_back_is_waited_for_though_no_cache_shows_it_yet(tmp_path
 
 
 @pytest.mark.parametrize(
-    "of", [{"cell": "away"}, {"room": "ns-other"}], ids=["of a cell that is away", "of others"]
+    "of",
+    [{"cell": "unreachable"}, {"hub_namespace": "ns-other"}],
+    ids=["of an unreachable cell", "of others"],
 )
 def test_claims_that_no_cell_releases_block_nothing(tmp_path, of):
-    """They are of a cell that does not answer, or of another namespace's Instance."""
+    """They are of an unreachable cell, or of another namespace's Instance."""
 
     async def story(on: Setting) -> None:
-        sent = await begun(on)
+        sent = await federated(on)
         await claim(on, **of)
         await on.stage.client("shop").delete(sent)
         await is_gone(on)
@@ -257,13 +262,13 @@ def test_objects_of_another_deployment_are_not_waited_for(tmp_path):
 
     async def story(on: Setting) -> None:
         hub = on.stage.client("hub")
-        await hub.create(Namespace(metadata=ObjectMeta(name=on.room)))
-        await hub.create(with_meta(on_hub(), namespace=on.room, uid="", labels={}))
+        await hub.create(Namespace(metadata=ObjectMeta(name=on.hub_namespace)))
+        await hub.create(with_meta(on_hub(), namespace=on.hub_namespace, uid="", labels={}))
         await on.bind(CELL)
         sent = await on.deploy(finalizers=(finalizers.FEDERATOR,))
         await on.stage.client("shop").delete(sent)
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await on.stage.gone("shop", WorkloadDeployment, WEB, "default")
-        assert await hub.find(ResourceBinding, BOUND, on.room) is not None
+        assert await hub.find(ResourceBinding, BOUND, on.hub_namespace) is not None
 
     set_up(tmp_path, story)

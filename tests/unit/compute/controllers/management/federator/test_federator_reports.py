@@ -32,7 +32,7 @@ def test_the_cells_report_reaches_the_project(tmp_path):
     """The hub's status is written to the project at once, and then nothing is written."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await on.deploy()
         await on.report(AVAILABLE, replicas=2, ready_replicas=1, desired_replicas=2)
 
@@ -48,7 +48,7 @@ def test_what_the_project_says_itself_is_kept(tmp_path):
     """Referenced data are resolved in the project, and the hub cannot know."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await on.deploy()
         await on.copy()
         await on.stage.rest()
@@ -68,7 +68,7 @@ def test_a_users_edit_of_the_status_is_put_back(tmp_path):
     """The project's status says what the hub's says."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await on.deploy()
         await on.report(AVAILABLE, ready_replicas=1)
         seen = await on.project(lambda d: d.status.ready_replicas == 1)
@@ -85,7 +85,7 @@ def test_a_city_without_a_cell_says_so(tmp_path):
     """It is reported that nothing runs, whatever an earlier cell reported; until there is one."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await on.deploy()
         await on.report(AVAILABLE, replicas=2, ready_replicas=2)
         await on.bind(refused="0/3 clusters are available")
@@ -106,7 +106,7 @@ def test_a_city_whose_only_cell_is_silent_says_since_when(tmp_path):
     """There is a cell, so the city is not without one; that is reported as soon as it is known."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await on.cell("True", START)
         await on.deploy()
         await on.bind(refused="0/1 clusters are available")
@@ -129,7 +129,7 @@ def test_a_cell_that_is_silent_is_not_taken_for_well(tmp_path):
     """Unknown since the last renewal of the lease; the counts stay, and so does the rest at rest."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await on.deploy()
         await on.report(AVAILABLE, replicas=2, ready_replicas=2)
         await on.cell("True", START)
@@ -155,7 +155,7 @@ def test_a_cell_that_is_ready_again_is_believed_again(tmp_path):
     """What it reported last is shown, and one word of Ready is enough for that."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await on.deploy()
         await on.report(AVAILABLE, ready_replicas=2)
         await on.cell("False", START)
@@ -172,7 +172,7 @@ def test_without_a_lease_the_clusters_own_word_tells_since_when(tmp_path):
     """It is when Ready was last something else."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await on.deploy()
         await on.cell("Unknown", START + timedelta(seconds=45))
         await on.bind(CELL)
@@ -189,7 +189,7 @@ def test_a_lease_that_is_renewed_all_the_same_changes_nothing(tmp_path):
     """The message stays as it is from pass to pass."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await on.deploy()
         await on.lease(START + timedelta(hours=1))
         await on.cell("Unknown", START + timedelta(seconds=45))
@@ -207,7 +207,7 @@ def test_a_lease_that_was_never_renewed_says_nothing(tmp_path):
     """The cluster's own word is left."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await on.deploy()
         await on.lease(None)
         await on.cell("Unknown", START + timedelta(seconds=45))
@@ -222,16 +222,18 @@ def test_a_lease_that_was_never_renewed_says_nothing(tmp_path):
 
 
 def test_a_binding_of_something_else_is_passed_over(tmp_path):
-    """The hub carries other kinds too."""
+    """The hub has other kinds too."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await on.deploy()
         await on.bind(CELL)
         await on.stage.rest()
         before = on.passes("federator")
-        resource = TemplateRef(api_version="v1", kind="ConfigMap", namespace=on.room, name=WEB)
-        meta = ObjectMeta(name=f"{WEB}-configmap", namespace=on.room)
+        resource = TemplateRef(
+            api_version="v1", kind="ConfigMap", namespace=on.hub_namespace, name=WEB
+        )
+        meta = ObjectMeta(name=f"{WEB}-configmap", namespace=on.hub_namespace)
         spec = ResourceBindingSpec(resource=resource)
         await on.stage.client("hub").create(ResourceBinding(metadata=meta, spec=spec))
         await on.stage.rest()
@@ -245,7 +247,7 @@ def test_a_clusters_heartbeat_asks_for_nothing(tmp_path):
     """Only what Ready says matters: a status that is renewed all the time costs no passes."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await on.deploy()
         await on.cell("True", START)
         await on.bind(CELL)
@@ -268,7 +270,7 @@ def test_a_binding_of_an_earlier_deployment_says_nothing(tmp_path):
     """It is of another object of the same name, and about to go."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await on.deploy()
         await on.report(AVAILABLE, ready_replicas=2)
         await on.cell("Unknown", START)
@@ -286,7 +288,7 @@ def test_a_cell_that_never_reported_is_not_called_silent(tmp_path):
     """Neither is one that the hub does not know, nor a binding that was not decided yet."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await on.deploy()
         await on.bind("cell-unknown")
         await on.report(AVAILABLE, ready_replicas=2)

@@ -19,7 +19,7 @@ from tests.support.compute.management_builders import (
     Still,
     Unaware,
     held,
-    room_of,
+    hub_namespace_of,
     set_up,
     upstream,
 )
@@ -27,12 +27,12 @@ from tests.support.compute.management_builders import (
 
 async def _behind(on: Setting, namespace: str = "default") -> WorkloadDeployment:
     """A deployment that the cache has seen, and will see no change of; the hub is not there yet."""
-    await room_of(on.stage, PROJECT, namespace)
+    await hub_namespace_of(on.stage, PROJECT, namespace)
     made = with_meta(original(), namespace=namespace, uid="", generation=0)
     sent = await on.stage.client("shop").create(made)
     await on.leave("projects", "hub")
     await on.engage("projects", Still(on.stage.planes["shop"]))
-    on.begin(federator.controllers)
+    on.start(federator.controllers)
     await on.stage.rest()
     return sent
 
@@ -49,23 +49,23 @@ def test_what_is_gone_is_not_sent(tmp_path):
         await on.stage.client("shop").delete(await _behind(on))
         await _hub_comes(on)
 
-        assert await on.stage.client("hub").find(Namespace, on.room) is None
+        assert await on.stage.client("hub").find(Namespace, on.hub_namespace) is None
 
     set_up(tmp_path, story)
 
 
 def test_what_is_gone_with_its_namespace_is_not_sent(tmp_path):
-    """Nor is it looked for where it was."""
+    """Nor is the old namespace read."""
 
     async def story(on: Setting) -> None:
         shop = on.stage.client("shop")
-        room = await room_of(on.stage, PROJECT, "team")
+        hub_namespace = await hub_namespace_of(on.stage, PROJECT, "team")
         await _behind(on, "team")
         await shop.delete(await shop.get(Namespace, "team"))
         await on.stage.gone("shop", Namespace, "team")
         await _hub_comes(on)
 
-        assert await on.stage.client("hub").find(Namespace, room) is None
+        assert await on.stage.client("hub").find(Namespace, hub_namespace) is None
 
     set_up(tmp_path, story)
 
@@ -79,7 +79,7 @@ def test_what_has_become_wrong_is_not_sent(tmp_path):
         await on.stage.client("shop").patch(sent, msgspec.structs.replace(sent, spec=spec))
         await _hub_comes(on)
 
-        assert await on.stage.client("hub").find(Namespace, on.room) is None
+        assert await on.stage.client("hub").find(Namespace, on.hub_namespace) is None
 
     set_up(tmp_path, story)
 
@@ -89,25 +89,25 @@ def test_the_room_of_an_earlier_namespace_removes_nothing_from_the_next(tmp_path
 
     async def story(on: Setting) -> None:
         shop, hub = on.stage.client("shop"), on.stage.client("hub")
-        room = await room_of(on.stage, PROJECT, "team")
-        noted = {annotations.FEDERATION_NAMESPACE: room}
+        hub_namespace = await hub_namespace_of(on.stage, PROJECT, "team")
+        noted = {annotations.FEDERATION_NAMESPACE: hub_namespace}
         made = with_meta(original(), namespace="team", uid="", generation=0, annotations=noted)
         sent = await shop.create(with_meta(made, finalizers=(finalizers.FEDERATOR,)))
         await on.leave("projects")
         await on.engage("projects", Still(on.stage.planes["shop"]))
-        on.begin(federator.controllers)
-        copy = await on.stage.named("hub", WorkloadDeployment, WEB, room)
+        on.start(federator.controllers)
+        copy = await on.stage.named("hub", WorkloadDeployment, WEB, hub_namespace)
         await on.stage.rest()
         await on.change("shop", sent, finalizers=())
         await shop.delete(await shop.get(Namespace, "team"))
         await on.stage.gone("shop", Namespace, "team")
-        next_room = await room_of(on.stage, PROJECT, "team")
-        next_meta = ObjectMeta(name=next_room, labels=upstream("team"))
+        next_namespace = await hub_namespace_of(on.stage, PROJECT, "team")
+        next_meta = ObjectMeta(name=next_namespace, labels=upstream("team"))
         await hub.create(Namespace(metadata=next_meta))
-        await hub.create(with_meta(copy, namespace=next_room, uid="", resource_version=""))
+        await hub.create(with_meta(copy, namespace=next_namespace, uid="", resource_version=""))
         await on.stage.rest(120)
 
-        assert await hub.find(WorkloadDeployment, WEB, next_room) is not None
+        assert await hub.find(WorkloadDeployment, WEB, next_namespace) is not None
 
     set_up(tmp_path, story)
 
@@ -117,11 +117,11 @@ def test_an_orphan_that_is_gone_is_not_looked_for(tmp_path):
 
     async def story(on: Setting) -> None:
         hub = on.stage.client("hub")
-        await hub.create(Namespace(metadata=ObjectMeta(name=on.room, labels=upstream())))
-        orphan = await hub.create(with_meta(on_hub(), namespace=on.room, uid=""))
+        await hub.create(Namespace(metadata=ObjectMeta(name=on.hub_namespace, labels=upstream())))
+        orphan = await hub.create(with_meta(on_hub(), namespace=on.hub_namespace, uid=""))
         await on.leave("projects", "hub")
         await on.engage("hub", Still(on.stage.planes["hub"]))
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await on.stage.rest()
         await hub.delete(orphan)
         await on.stage.engage("projects", PROJECT)
@@ -134,10 +134,10 @@ def test_an_orphan_that_is_gone_is_not_looked_for(tmp_path):
 
 
 def test_a_hub_that_does_not_know_deployments_is_not_taken_for_empty(tmp_path):
-    """Its "not found" is about the kind, so nothing is let go because of it."""
+    """Its "not found" is about the kind, so no finalizer is removed because of it."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         sent = await on.deploy()
         await on.copy()
         await on.stage.rest()
@@ -150,7 +150,7 @@ def test_a_hub_that_does_not_know_deployments_is_not_taken_for_empty(tmp_path):
         await on.stage.engage("hub", "hub")
 
         await on.stage.gone("shop", WorkloadDeployment, WEB, "default")
-        assert await on.stage.client("hub").find(WorkloadDeployment, WEB, on.room) is None
+        assert await on.stage.client("hub").find(WorkloadDeployment, WEB, on.hub_namespace) is None
 
     set_up(tmp_path, story)
 
@@ -160,15 +160,17 @@ def test_a_projection_that_is_gone_with_its_namespace_is_let_be(tmp_path):
 
     async def story(on: Setting) -> None:
         shop, hub = on.stage.client("shop"), on.stage.client("hub")
-        room = await room_of(on.stage, PROJECT, "team")
+        hub_namespace = await hub_namespace_of(on.stage, PROJECT, "team")
         head: dict[str, Any] = {"labels": upstream("team"), "uid": "", "generation": 0}
-        await hub.create(Namespace(metadata=ObjectMeta(name=room, labels=upstream("team"))))
-        copy = await hub.create(instance(0, namespace=room, **head))
+        await hub.create(
+            Namespace(metadata=ObjectMeta(name=hub_namespace, labels=upstream("team")))
+        )
+        copy = await hub.create(instance(0, namespace=hub_namespace, **head))
         owner = with_meta(original(), namespace="team", uid="", generation=0)
         await shop.create(projection(copy, await shop.create(owner)))
         await on.leave("projects")
         await on.engage("projects", Still(on.stage.planes["shop"]))
-        on.begin(projector.controllers)
+        on.start(projector.controllers)
         await on.stage.rest()
         await shop.delete(await shop.get(Namespace, "team"))
         await on.stage.gone("shop", Namespace, "team")

@@ -11,14 +11,14 @@ from tests.support.compute.management_builders import WEB, Setting, Still, set_u
 
 async def _leaving(on: Setting) -> WorkloadDeployment:
     """A deployment that is to go, as the cache will show it indefinitely; the hub is not there yet."""
-    noted = {annotations.FEDERATION_NAMESPACE: on.room}
+    noted = {annotations.FEDERATION_NAMESPACE: on.hub_namespace}
     held = with_meta(original(), uid="", generation=0, annotations=noted)
     shop = on.stage.client("shop")
     made = await shop.create(with_meta(held, finalizers=(finalizers.FEDERATOR,)))
     await shop.delete(made)
     await on.leave("projects", "hub")
     await on.engage("projects", Still(on.stage.planes["shop"]))
-    on.begin(federator.controllers)
+    on.start(federator.controllers)
     await on.stage.rest()
     return await shop.get(WorkloadDeployment, WEB, "default")
 
@@ -31,13 +31,13 @@ def test_a_copy_of_the_next_deployment_stays(tmp_path):
         await on.change("shop", await _leaving(on), finalizers=())
         await on.stage.gone("shop", WorkloadDeployment, WEB, "default")
         await on.deploy()
-        await hub.create(Namespace(metadata=ObjectMeta(name=on.room, labels=upstream())))
-        await hub.create(with_meta(on_hub(), namespace=on.room, uid=""))
+        await hub.create(Namespace(metadata=ObjectMeta(name=on.hub_namespace, labels=upstream())))
+        await hub.create(with_meta(on_hub(), namespace=on.hub_namespace, uid=""))
         await on.stage.engage("hub", "hub")
         await on.stage.rest(120)
 
         assert await shop.find(WorkloadDeployment, WEB, "default") is not None
-        assert await hub.find(WorkloadDeployment, WEB, on.room) is not None
+        assert await hub.find(WorkloadDeployment, WEB, on.hub_namespace) is not None
 
     set_up(tmp_path, story)
 
@@ -48,9 +48,9 @@ def test_a_copy_of_what_is_to_go_goes(tmp_path):
     async def story(on: Setting) -> None:
         hub = on.stage.client("hub")
         await _leaving(on)
-        await hub.create(Namespace(metadata=ObjectMeta(name=on.room, labels=upstream())))
-        await hub.create(with_meta(on_hub(), namespace=on.room, uid=""))
+        await hub.create(Namespace(metadata=ObjectMeta(name=on.hub_namespace, labels=upstream())))
+        await hub.create(with_meta(on_hub(), namespace=on.hub_namespace, uid=""))
         await on.stage.engage("hub", "hub")
-        await on.stage.gone("hub", WorkloadDeployment, WEB, on.room)
+        await on.stage.gone("hub", WorkloadDeployment, WEB, on.hub_namespace)
 
     set_up(tmp_path, story)

@@ -9,7 +9,14 @@ from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import ObjectMeta
 from kubekit.runtime.requests import cluster_name
 from tests.support.compute.federation_builders import PROJECT, labelled, on_hub, original, with_meta
-from tests.support.compute.management_builders import WEB, Setting, held, room_of, set_up, upstream
+from tests.support.compute.management_builders import (
+    WEB,
+    Setting,
+    held,
+    hub_namespace_of,
+    set_up,
+    upstream,
+)
 
 SLOW = "example.com/slow"
 
@@ -18,13 +25,13 @@ def test_a_deleted_deployment_leaves_the_hub_first(tmp_path):
     """The project's deployment goes once the hub has none, with an event."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         sent = await on.deploy()
         await on.copy()
         await on.stage.client("shop").delete(sent)
 
         await on.stage.gone("shop", WorkloadDeployment, WEB, "default")
-        assert await on.stage.client("hub").find(WorkloadDeployment, WEB, on.room) is None
+        assert await on.stage.client("hub").find(WorkloadDeployment, WEB, on.hub_namespace) is None
         await on.reported((WEB, "Normal", "Federated"), (WEB, "Normal", "Withdrawn"))
         await on.stage.rest()
         assert await on.stage.quiet() == []
@@ -33,10 +40,10 @@ def test_a_deleted_deployment_leaves_the_hub_first(tmp_path):
 
 
 def test_w24_it_is_held_until_the_hub_has_let_go(tmp_path):
-    """While the hub's copy is on its way out the project's deployment stays."""
+    """While the hub's copy is deleting the project's deployment stays."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         sent = await on.deploy()
         copy = await on.change("hub", await on.copy(), finalizers=(SLOW,))
         await on.stage.client("shop").delete(sent)
@@ -56,11 +63,11 @@ def test_what_never_went_to_the_hub_goes_at_once(tmp_path):
     async def story(on: Setting) -> None:
         sent = await on.deploy(finalizers=(SLOW,))
         await on.stage.client("shop").delete(sent)
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await on.stage.rest()
 
         assert not held(await on.project())
-        assert await on.stage.client("hub").find(Namespace, on.room) is None
+        assert await on.stage.client("hub").find(Namespace, on.hub_namespace) is None
         await on.change("shop", sent, finalizers=())
         await on.stage.gone("shop", WorkloadDeployment, WEB, "default")
 
@@ -68,17 +75,17 @@ def test_what_never_went_to_the_hub_goes_at_once(tmp_path):
 
 
 def test_a_note_that_a_user_spoilt_loses_nothing(tmp_path):
-    """The copy is found by the namespace's uid as well, and a stranger's object is not touched."""
+    """The copy is found by the namespace's uid as well, and an object of another client is not touched."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         sent = await on.deploy()
         await on.copy()
         await on.stage.rest()
         hub = on.stage.client("hub")
         await hub.create(Namespace(metadata=ObjectMeta(name="elsewhere")))
-        stranger = with_meta(on_hub(), namespace="elsewhere", uid="", labels={})
-        await hub.create(stranger)
+        unrelated = with_meta(on_hub(), namespace="elsewhere", uid="", labels={})
+        await hub.create(unrelated)
         await on.planes.projects.disengage(cluster_name(PROJECT))
         spoilt = {annotations.FEDERATION_NAMESPACE: "elsewhere"}
         await on.change("shop", sent, annotations=spoilt)
@@ -86,25 +93,25 @@ def test_a_note_that_a_user_spoilt_loses_nothing(tmp_path):
         await on.stage.engage("projects", PROJECT)
 
         await on.stage.gone("shop", WorkloadDeployment, WEB, "default")
-        assert await hub.find(WorkloadDeployment, WEB, on.room) is None
+        assert await hub.find(WorkloadDeployment, WEB, on.hub_namespace) is None
         assert await hub.find(WorkloadDeployment, WEB, "elsewhere") is not None
 
     set_up(tmp_path, story)
 
 
 def test_a_namespace_can_be_deleted_at_any_moment(tmp_path):
-    """The project's namespace terminates: its deployments are let go, off the hub."""
+    """The project's namespace terminates: its deployments are deleted on the hub and released."""
 
     async def story(on: Setting) -> None:
         shop = on.stage.client("shop")
-        room = await room_of(on.stage, PROJECT, "team")
-        on.begin(federator.controllers)
+        hub_namespace = await hub_namespace_of(on.stage, PROJECT, "team")
+        on.start(federator.controllers)
         await shop.create(with_meta(original(), namespace="team", uid="", generation=0))
-        await on.stage.named("hub", WorkloadDeployment, WEB, room)
+        await on.stage.named("hub", WorkloadDeployment, WEB, hub_namespace)
         await shop.delete(await shop.get(Namespace, "team"))
 
         await on.stage.gone("shop", Namespace, "team")
-        assert await on.stage.client("hub").find(WorkloadDeployment, WEB, room) is None
+        assert await on.stage.client("hub").find(WorkloadDeployment, WEB, hub_namespace) is None
 
     set_up(tmp_path, story)
 
@@ -113,7 +120,7 @@ def test_a_hub_that_is_away_holds_the_deletion_up(tmp_path):
     """What cannot be asked is not taken for gone."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         sent = await on.deploy()
         await on.copy()
         await on.stage.rest()
@@ -124,16 +131,16 @@ def test_a_hub_that_is_away_holds_the_deletion_up(tmp_path):
         on.hub.heal()
 
         await on.stage.gone("shop", WorkloadDeployment, WEB, "default")
-        assert await on.stage.client("hub").find(WorkloadDeployment, WEB, on.room) is None
+        assert await on.stage.client("hub").find(WorkloadDeployment, WEB, on.hub_namespace) is None
 
     set_up(tmp_path, story)
 
 
 def test_two_federators_withdraw_once(tmp_path):
-    """One of them removes the copy and lets go; the other finds nothing to do."""
+    """One of them deletes the copy and the finalizer; the other finds nothing to do."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers, copies=2)
+        on.start(federator.controllers, copies=2)
         sent = await on.deploy()
         await on.copy()
         await on.stage.client("shop").delete(sent)
@@ -148,9 +155,11 @@ def test_two_federators_withdraw_once(tmp_path):
 async def _orphan(on: Setting, **changes: str | None) -> WorkloadDeployment:
     """A deployment on the hub whose original is not in the project."""
     client = on.stage.client("hub")
-    if await client.find(Namespace, on.room) is None:
-        await client.create(Namespace(metadata=ObjectMeta(name=on.room, labels=upstream())))
-    made = labelled(with_meta(on_hub(), namespace=on.room, uid=""), **changes)
+    if await client.find(Namespace, on.hub_namespace) is None:
+        await client.create(
+            Namespace(metadata=ObjectMeta(name=on.hub_namespace, labels=upstream()))
+        )
+    made = labelled(with_meta(on_hub(), namespace=on.hub_namespace, uid=""), **changes)
     return await client.create(made)
 
 
@@ -161,10 +170,10 @@ def test_a_copy_without_an_original_is_removed(tmp_path, changes):
     """The project has no such deployment, so the hub must not run one."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await _orphan(on, **changes)
 
-        await on.stage.gone("hub", WorkloadDeployment, WEB, on.room)
+        await on.stage.gone("hub", WorkloadDeployment, WEB, on.hub_namespace)
 
     set_up(tmp_path, story)
 
@@ -173,7 +182,7 @@ def test_a_copy_of_a_project_that_is_away_is_kept(tmp_path):
     """An unreachable project may still have it."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await on.planes.projects.disengage(cluster_name(PROJECT))
         await _orphan(on)
         await on.stage.rest()
@@ -188,8 +197,8 @@ def test_a_copy_that_says_nothing_of_its_original_is_kept(tmp_path, caplog):
 
     async def story(on: Setting) -> None:
         client = on.stage.client("hub")
-        await client.create(Namespace(metadata=ObjectMeta(name=on.room)))
-        on.begin(federator.controllers)
+        await client.create(Namespace(metadata=ObjectMeta(name=on.hub_namespace)))
+        on.start(federator.controllers)
         await _orphan(on, UPSTREAM_CLUSTER=None)
         await on.stage.rest()
 
@@ -200,14 +209,14 @@ def test_a_copy_that_says_nothing_of_its_original_is_kept(tmp_path, caplog):
 
 
 def test_a_copy_of_an_earlier_namespace_is_removed(tmp_path):
-    """A namespace of the same name is another one, and so is its room on the hub."""
+    """A namespace of the same name is another one, and so is its namespace on the hub."""
     earlier = "ns-earlier"
 
     async def story(on: Setting) -> None:
         hub = on.stage.client("hub")
         await hub.create(Namespace(metadata=ObjectMeta(name=earlier, labels=upstream())))
         await hub.create(with_meta(on_hub(), namespace=earlier, uid=""))
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await on.deploy()
 
         await on.stage.gone("hub", WorkloadDeployment, WEB, earlier)
@@ -224,7 +233,7 @@ def test_an_orphan_that_is_leaving_is_left_to_go(tmp_path):
         orphan = await on.change("hub", orphan, finalizers=(SLOW,))
         await on.stage.client("hub").delete(orphan)
         before = len(on.stage.writes)
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await on.stage.rest()
 
         assert on.stage.writes[before:] == []
@@ -233,10 +242,10 @@ def test_an_orphan_that_is_leaving_is_left_to_go(tmp_path):
 
 
 def test_a_copy_that_names_another_original_is_judged_by_that(tmp_path):
-    """The deployment it stood for is let go; the one it names has its copy in another place."""
+    """The deployment it was a copy of is released; the one it names has its copy elsewhere."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         sent = await on.deploy()
         copy = await on.copy()
         await on.stage.rest()
@@ -244,13 +253,13 @@ def test_a_copy_that_names_another_original_is_judged_by_that(tmp_path):
         other = {labels.UPSTREAM_NAMESPACE: "other"}
         await on.change("hub", copy, labels=copy.metadata.labels | other)
         await on.stage.client("shop").delete(sent)
-        room = await room_of(on.stage, PROJECT, "other")
+        hub_namespace = await hub_namespace_of(on.stage, PROJECT, "other")
         shop = on.stage.client("shop")
         await shop.create(with_meta(original(), namespace="other", uid="", generation=0))
         await on.stage.engage("projects", PROJECT)
 
         await on.stage.gone("shop", WorkloadDeployment, WEB, "default")
-        await on.stage.named("hub", WorkloadDeployment, WEB, room)
-        await on.stage.gone("hub", WorkloadDeployment, WEB, on.room)
+        await on.stage.named("hub", WorkloadDeployment, WEB, hub_namespace)
+        await on.stage.gone("hub", WorkloadDeployment, WEB, on.hub_namespace)
 
     set_up(tmp_path, story)

@@ -14,29 +14,36 @@ from kubekit.client.client import Client
 from kubekit.runtime.requests import cluster_name
 from tests.support.compute.builders import instance
 from tests.support.compute.federation_builders import PROJECT, on_hub, original, with_meta
-from tests.support.compute.management_builders import WEB, Setting, Still, room_of, set_up, upstream
+from tests.support.compute.management_builders import (
+    WEB,
+    Setting,
+    Still,
+    hub_namespace_of,
+    set_up,
+    upstream,
+)
 
 SLOW = "example.com/slow"
 
 
-def _room(name: str, **own_labels: str) -> Namespace:
+def _hub_namespace(name: str, **own_labels: str) -> Namespace:
     return Namespace(metadata=ObjectMeta(name=name, labels=upstream() | own_labels))
 
 
 async def _project(on: Setting) -> Project:
-    """The project, as core tells of it."""
+    """The project, as core has it."""
     owner = ProjectOwnerRef(kind="Organization", name="acme")
     made = Project(metadata=ObjectMeta(name=PROJECT), spec=ProjectSpec(owner_ref=owner))
     return await on.stage.client("core").create(made)
 
 
-async def _filled(hub: Client, room: str) -> None:
+async def _filled(hub: Client, hub_namespace: str) -> None:
     """A hub namespace with a deployment, and a copy that it owns."""
-    await hub.create(_room(room))
-    owner = await hub.create(with_meta(on_hub(), namespace=room, uid=""))
+    await hub.create(_hub_namespace(hub_namespace))
+    owner = await hub.create(with_meta(on_hub(), namespace=hub_namespace, uid=""))
     owners = (owner.reference(controller=True),)
     owned: dict[str, Any] = {"labels": upstream(), "owner_references": owners}
-    await hub.create(instance(0, namespace=room, uid="", generation=0, **owned))
+    await hub.create(instance(0, namespace=hub_namespace, uid="", generation=0, **owned))
 
 
 def test_a_namespace_that_is_deleted_in_the_project_leaves_nothing(tmp_path):
@@ -44,14 +51,14 @@ def test_a_namespace_that_is_deleted_in_the_project_leaves_nothing(tmp_path):
 
     async def story(on: Setting) -> None:
         shop = on.stage.client("shop")
-        room = await room_of(on.stage, PROJECT, "team")
-        on.begin(federator.controllers, namespaces.controllers)
+        hub_namespace = await hub_namespace_of(on.stage, PROJECT, "team")
+        on.start(federator.controllers, namespaces.controllers)
         await shop.create(with_meta(original(), namespace="team", uid="", generation=0))
-        await on.stage.named("hub", PropagationPolicy, "city-dfw", room)
+        await on.stage.named("hub", PropagationPolicy, "city-dfw", hub_namespace)
         await shop.delete(await shop.get(Namespace, "team"))
 
         await on.stage.gone("shop", Namespace, "team")
-        await on.stage.gone("hub", Namespace, room)
+        await on.stage.gone("hub", Namespace, hub_namespace)
         await on.stage.rest()
         assert await on.stage.quiet() == []
 
@@ -63,14 +70,14 @@ def test_a_namespace_in_use_is_kept(tmp_path):
 
     async def story(on: Setting) -> None:
         hub = on.stage.client("hub")
-        on.begin(federator.controllers, namespaces.controllers)
+        on.start(federator.controllers, namespaces.controllers)
         sent = await on.deploy()
         await on.copy()
         await on.stage.client("shop").delete(sent)
         await on.stage.gone("shop", WorkloadDeployment, WEB, "default")
         await on.stage.rest()
 
-        assert await hub.find(Namespace, on.room) is not None
+        assert await hub.find(Namespace, on.hub_namespace) is not None
         assert await on.stage.quiet() == []
 
     set_up(tmp_path, story)
@@ -82,11 +89,11 @@ def test_a_namespace_of_another_uid_is_another(tmp_path):
     async def story(on: Setting) -> None:
         hub = on.stage.client("hub")
         await _filled(hub, "ns-earlier")
-        await hub.create(_room(on.room))
-        on.begin(namespaces.controllers)
+        await hub.create(_hub_namespace(on.hub_namespace))
+        on.start(namespaces.controllers)
 
         await on.stage.gone("hub", Namespace, "ns-earlier")
-        assert await hub.find(Namespace, on.room) is not None
+        assert await hub.find(Namespace, on.hub_namespace) is not None
 
     set_up(tmp_path, story)
 
@@ -101,7 +108,7 @@ def test_it_waits_for_what_is_on_its_way_out(tmp_path):
         shown = await hub.get(Instance, f"{WEB}-0", "ns-earlier")
         for held in (copy, shown):
             await on.change("hub", held, finalizers=(SLOW,))
-        on.begin(namespaces.controllers)
+        on.start(namespaces.controllers)
         await on.stage.rest()
         assert await hub.find(Namespace, "ns-earlier") is not None
         await on.change("hub", copy, finalizers=())
@@ -119,9 +126,9 @@ def test_a_copy_without_an_owner_goes_too(tmp_path):
 
     async def story(on: Setting) -> None:
         hub = on.stage.client("hub")
-        await hub.create(_room("ns-earlier"))
+        await hub.create(_hub_namespace("ns-earlier"))
         await hub.create(instance(0, namespace="ns-earlier", uid="", generation=0))
-        on.begin(namespaces.controllers)
+        on.start(namespaces.controllers)
 
         await on.stage.gone("hub", Namespace, "ns-earlier")
 
@@ -129,15 +136,15 @@ def test_a_copy_without_an_owner_goes_too(tmp_path):
 
 
 def test_what_is_not_ours_keeps_its_namespace(tmp_path):
-    """A deployment without our labels is a stranger's, and so is a namespace."""
+    """A deployment without our labels belongs to another client, and so does a namespace."""
 
     async def story(on: Setting) -> None:
         hub = on.stage.client("hub")
-        await hub.create(_room("ns-earlier"))
+        await hub.create(_hub_namespace("ns-earlier"))
         await hub.create(with_meta(on_hub(), namespace="ns-earlier", uid="", labels={}))
-        await hub.create(_room("elsewhere"))
+        await hub.create(_hub_namespace("elsewhere"))
         await hub.create(Namespace(metadata=ObjectMeta(name="ns-unlabelled")))
-        on.begin(namespaces.controllers)
+        on.start(namespaces.controllers)
         await on.stage.rest()
 
         for name in ("ns-earlier", "elsewhere", "ns-unlabelled"):
@@ -152,35 +159,35 @@ def test_a_whole_project_that_is_gone_leaves_nothing(tmp_path):
 
     async def story(on: Setting) -> None:
         project = await _project(on)
-        await _filled(on.stage.client("hub"), on.room)
-        on.begin(namespaces.controllers)
+        await _filled(on.stage.client("hub"), on.hub_namespace)
+        on.start(namespaces.controllers)
         await on.stage.rest()
         await on.planes.projects.disengage(cluster_name(PROJECT))
         await on.stage.client("core").delete(project)
 
-        await on.stage.gone("hub", Namespace, on.room)
+        await on.stage.gone("hub", Namespace, on.hub_namespace)
 
     set_up(tmp_path, story)
 
 
 def test_a_project_that_is_gone_but_engaged_for_a_moment_longer_leaves_nothing(tmp_path):
-    """Its cache still shows the namespace when core tells that the project is no more."""
+    """Its cache still shows the namespace when core reports that the project is gone."""
 
     async def story(on: Setting) -> None:
         project = await _project(on)
         plane = Link(PROJECT)
         await on.leave("projects")
         await on.engage("projects", linked_client(on.stage.planes[PROJECT], "compute", plane))
-        await _filled(on.stage.client("hub"), on.room)
-        on.begin(namespaces.controllers)
+        await _filled(on.stage.client("hub"), on.hub_namespace)
+        on.start(namespaces.controllers)
         await on.stage.rest()
         plane.cut()
         await on.stage.client("core").delete(project)
         await on.stage.rest()
-        assert await on.stage.client("hub").find(Namespace, on.room) is not None
+        assert await on.stage.client("hub").find(Namespace, on.hub_namespace) is not None
         await on.leave("projects")
 
-        await on.stage.gone("hub", Namespace, on.room)
+        await on.stage.gone("hub", Namespace, on.hub_namespace)
 
     set_up(tmp_path, story)
 
@@ -190,11 +197,11 @@ def test_a_project_that_core_does_not_tell_of_is_believed_by_itself(tmp_path):
 
     async def story(on: Setting) -> None:
         hub = on.stage.client("hub")
-        await _filled(hub, on.room)
-        on.begin(namespaces.controllers)
+        await _filled(hub, on.hub_namespace)
+        on.start(namespaces.controllers)
         await on.stage.rest()
 
-        assert await hub.find(WorkloadDeployment, WEB, on.room) is not None
+        assert await hub.find(WorkloadDeployment, WEB, on.hub_namespace) is not None
 
     set_up(tmp_path, story)
 
@@ -205,12 +212,12 @@ def test_a_project_that_is_only_away_loses_nothing(tmp_path):
     async def story(on: Setting) -> None:
         await _project(on)
         hub = on.stage.client("hub")
-        await _filled(hub, on.room)
+        await _filled(hub, on.hub_namespace)
         await on.planes.projects.disengage(cluster_name(PROJECT))
-        on.begin(namespaces.controllers)
+        on.start(namespaces.controllers)
         await on.stage.rest()
 
-        assert await hub.find(WorkloadDeployment, WEB, on.room) is not None
+        assert await hub.find(WorkloadDeployment, WEB, on.hub_namespace) is not None
 
     set_up(tmp_path, story)
 
@@ -220,12 +227,12 @@ def test_without_core_it_is_unknown_that_a_project_is_gone(tmp_path):
 
     async def story(on: Setting) -> None:
         hub = on.stage.client("hub")
-        await _filled(hub, on.room)
+        await _filled(hub, on.hub_namespace)
         await on.planes.projects.disengage(cluster_name(PROJECT))
-        on.begin(namespaces.controllers)
+        on.start(namespaces.controllers)
         await on.stage.rest()
 
-        assert await hub.find(WorkloadDeployment, WEB, on.room) is not None
+        assert await hub.find(WorkloadDeployment, WEB, on.hub_namespace) is not None
 
     set_up(tmp_path, story, core=False)
 
@@ -235,12 +242,12 @@ def test_a_namespace_that_is_leaving_is_left_to_go(tmp_path):
 
     async def story(on: Setting) -> None:
         hub = on.stage.client("hub")
-        made = _room("ns-earlier")
-        room = await hub.create(with_meta(made, finalizers=(SLOW,)))
-        await hub.delete(room)
+        made = _hub_namespace("ns-earlier")
+        hub_namespace = await hub.create(with_meta(made, finalizers=(SLOW,)))
+        await hub.delete(hub_namespace)
         await on.stage.rest()
         before = len(on.stage.writes)
-        on.begin(namespaces.controllers)
+        on.start(namespaces.controllers)
         await on.stage.rest()
 
         assert on.stage.writes[before:] == []
@@ -253,14 +260,14 @@ def test_a_namespace_that_only_the_cache_still_shows_is_let_be(tmp_path):
 
     async def story(on: Setting) -> None:
         shop, hub = on.stage.client("shop"), on.stage.client("hub")
-        room = await room_of(on.stage, PROJECT, "team")
-        made = await hub.create(with_meta(_room(room), labels=upstream("team")))
+        hub_namespace = await hub_namespace_of(on.stage, PROJECT, "team")
+        made = await hub.create(with_meta(_hub_namespace(hub_namespace), labels=upstream("team")))
         await on.leave("hub")
         await on.engage("hub", Still(on.stage.planes["hub"]))
-        on.begin(namespaces.controllers)
+        on.start(namespaces.controllers)
         await on.stage.rest()
         await hub.delete(made)
-        await on.stage.gone("hub", Namespace, room)
+        await on.stage.gone("hub", Namespace, hub_namespace)
         await shop.delete(await shop.get(Namespace, "team"))
         await on.stage.gone("shop", Namespace, "team")
         errors = on.stage.factory.metrics.controller("hub-namespaces").errors
@@ -278,7 +285,7 @@ def test_two_at_once_come_to_the_same(tmp_path):
     async def story(on: Setting) -> None:
         for number in range(3):
             await _filled(on.stage.client("hub"), f"ns-{number}")
-        on.begin(namespaces.controllers, copies=2)
+        on.start(namespaces.controllers, copies=2)
 
         for number in range(3):
             await on.stage.gone("hub", Namespace, f"ns-{number}")
@@ -293,30 +300,30 @@ def test_a_hub_that_is_away_is_caught_up_with(tmp_path):
 
     async def story(on: Setting) -> None:
         shop = on.stage.client("shop")
-        room = await room_of(on.stage, PROJECT, "team")
-        on.begin(federator.controllers, namespaces.controllers)
+        hub_namespace = await hub_namespace_of(on.stage, PROJECT, "team")
+        on.start(federator.controllers, namespaces.controllers)
         await shop.create(with_meta(original(), namespace="team", uid="", generation=0))
-        await on.stage.named("hub", WorkloadDeployment, WEB, room)
+        await on.stage.named("hub", WorkloadDeployment, WEB, hub_namespace)
         await on.stage.rest()
         on.hub.cut()
         await shop.delete(await shop.get(Namespace, "team"))
         await on.stage.rest(120)
-        assert await on.stage.client("hub").find(WorkloadDeployment, WEB, room) is not None
+        assert await on.stage.client("hub").find(WorkloadDeployment, WEB, hub_namespace) is not None
         on.hub.heal()
 
         await on.stage.gone("shop", Namespace, "team")
-        await on.stage.gone("hub", Namespace, room)
+        await on.stage.gone("hub", Namespace, hub_namespace)
 
     set_up(tmp_path, story)
 
 
 def test_an_instance_that_comes_or_goes_costs_nothing_while_all_is_well(tmp_path):
-    """Only a namespace that may be left is looked at."""
+    """Only a namespace that may be orphaned is requeued."""
 
     async def story(on: Setting) -> None:
         hub = on.stage.client("hub")
         await _project(on)
-        on.begin(federator.controllers, namespaces.controllers)
+        on.start(federator.controllers, namespaces.controllers)
         await on.deploy()
         await on.copy()
         await on.stage.rest()

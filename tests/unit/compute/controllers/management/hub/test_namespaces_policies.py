@@ -24,12 +24,12 @@ API = "api-home-dfw"
 
 
 async def _policy(on: Setting, true=lambda _: True, name: str = DFW) -> PropagationPolicy:
-    return await on.stage.named("hub", PropagationPolicy, name, on.room, true)
+    return await on.stage.named("hub", PropagationPolicy, name, on.hub_namespace, true)
 
 
 async def _two(on: Setting) -> tuple[WorkloadDeployment, WorkloadDeployment]:
     """Two deployments of one city, both on the hub."""
-    on.begin(federator.controllers, namespaces.controllers)
+    on.start(federator.controllers, namespaces.controllers)
     both = await on.deploy(), await on.deploy(API)
     await on.copy()
     await on.copy(name=API)
@@ -49,7 +49,7 @@ def test_a_policy_lives_as_long_as_a_deployment_of_its_city(tmp_path):
         assert (await _policy(on)).metadata.uid == made.metadata.uid
         await shop.delete(second)
 
-        await on.stage.gone("hub", PropagationPolicy, DFW, on.room)
+        await on.stage.gone("hub", PropagationPolicy, DFW, on.hub_namespace)
         await on.stage.rest()
         assert await on.stage.quiet() == []
 
@@ -117,12 +117,12 @@ def test_a_strangers_policy_is_left_alone(tmp_path):
 
     async def story(on: Setting) -> None:
         first, second = await _two(on)
-        own = with_meta(policy("LHR", on.room), name="theirs", labels={})
+        own = with_meta(policy("LHR", on.hub_namespace), name="theirs", labels={})
         await on.stage.client("hub").create(own)
         for sent in (first, second):
             await on.stage.client("shop").delete(sent)
 
-        await on.stage.gone("hub", PropagationPolicy, DFW, on.room)
+        await on.stage.gone("hub", PropagationPolicy, DFW, on.hub_namespace)
         await on.stage.rest()
         await _policy(on, name="theirs")
 
@@ -134,7 +134,7 @@ def test_w20_a_policy_does_not_go_under_a_deployment_that_arrives(tmp_path, paus
     """Whenever the next deployment of a city comes, it has a policy, and one that stays."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers, namespaces.controllers, copies=2)
+        on.start(federator.controllers, namespaces.controllers, copies=2)
         first = await on.deploy()
         await _policy(on)
         await on.stage.rest()
@@ -156,7 +156,7 @@ def test_w20_a_new_deployment_removes_the_mark(tmp_path):
 
     async def story(on: Setting) -> None:
         hub = on.stage.client("hub")
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await on.deploy()
         copy = await on.copy()
         found = await _policy(on)
@@ -171,10 +171,10 @@ def test_w20_a_new_deployment_removes_the_mark(tmp_path):
 
 
 def test_a_deployment_that_is_leaving_keeps_its_policy(tmp_path):
-    """Its cell has to hear of its going, by the way it came."""
+    """The deletion must reach its cell through the same policy."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers, namespaces.controllers)
+        on.start(federator.controllers, namespaces.controllers)
         sent = await on.deploy()
         copy = await on.change("hub", await on.copy(), finalizers=("example.com/slow",))
         await on.stage.client("shop").delete(sent)
@@ -183,7 +183,7 @@ def test_a_deployment_that_is_leaving_keeps_its_policy(tmp_path):
         await _policy(on)
         await on.change("hub", copy, finalizers=())
 
-        await on.stage.gone("hub", PropagationPolicy, DFW, on.room)
+        await on.stage.gone("hub", PropagationPolicy, DFW, on.hub_namespace)
 
     set_up(tmp_path, story)
 
@@ -198,7 +198,7 @@ def test_a_deployment_without_a_city_has_no_policy(tmp_path):
         await hub.create(bare)
         await on.stage.rest()
 
-        listed = await hub.every(PropagationPolicy, on.room)
+        listed = await hub.every(PropagationPolicy, on.hub_namespace)
         assert [p.metadata.name for p in listed.items] == [DFW]
 
     set_up(tmp_path, story)
@@ -223,13 +223,13 @@ def test_a_deployment_that_cannot_be_read_keeps_the_policies(tmp_path):
     """It may be of that city."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers)
+        on.start(federator.controllers)
         await on.deploy()
         await _policy(on)
         await on.stage.rest()
         await on.leave("projects", "hub")
         await on.engage("hub", _Newer(LocalTransport(on.stage.planes["hub"])))
-        on.begin(namespaces.controllers)
+        on.start(namespaces.controllers)
         await on.stage.rest()
 
         assert annotations.UNUSED not in (await _policy(on)).metadata.annotations
@@ -241,14 +241,14 @@ def test_two_spellings_of_a_city_are_two_policies(tmp_path):
     """Each has the word it chooses by, and goes with its own last deployment."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers, namespaces.controllers)
+        on.start(federator.controllers, namespaces.controllers)
         upper = await on.deploy("a-home-lax", "LAX")
         await on.deploy("b-home-lax", "lax")
         await _policy(on, name=names.policy("LAX"))
         lower = await _policy(on, name=names.policy("lax"))
         await on.stage.client("shop").delete(upper)
 
-        await on.stage.gone("hub", PropagationPolicy, names.policy("LAX"), on.room)
+        await on.stage.gone("hub", PropagationPolicy, names.policy("LAX"), on.hub_namespace)
         await on.stage.rest()
         kept = await _policy(on, name=names.policy("lax"))
         assert kept.metadata.uid == lower.metadata.uid

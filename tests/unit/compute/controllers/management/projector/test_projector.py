@@ -22,7 +22,7 @@ def test_an_instance_is_shown(tmp_path):
     async def story(on: Setting) -> None:
         shown = await on.show_one(WAITING)
         owner = await on.project()
-        copy = await on.stage.client("hub").get(Instance, FIRST, on.room)
+        copy = await on.stage.client("hub").get(Instance, FIRST, on.hub_namespace)
 
         uid = {labels.DEPLOYMENT_UID: owner.metadata.uid}
         assert shown.metadata.labels == copy.metadata.labels | uid
@@ -78,7 +78,7 @@ def test_a_copy_that_is_leaving_is_shown_no_more(tmp_path):
 
     async def story(on: Setting) -> None:
         await on.show_one(READY)
-        copy = await on.stage.client("hub").get(Instance, FIRST, on.room)
+        copy = await on.stage.client("hub").get(Instance, FIRST, on.hub_namespace)
         copy = await on.change("hub", copy, finalizers=("example.com/slow",))
         await on.stage.client("hub").delete(copy)
 
@@ -94,7 +94,7 @@ def test_w34_what_says_nothing_new_is_not_written(tmp_path):
         await on.show_one(READY)
         await on.stage.rest()
         before = len(on.stage.writes)
-        copy = await on.stage.client("hub").get(Instance, FIRST, on.room)
+        copy = await on.stage.client("hub").get(Instance, FIRST, on.hub_namespace)
         await on.change("hub", copy, annotations={"karmada": "x"})
         await on.stage.rest()
 
@@ -111,9 +111,9 @@ def test_w35_what_a_user_edits_is_put_back(tmp_path):
         new_labels = {labels.WORKLOAD_NAME: "other", "team": "blue"}
         await on.change("shop", shown, labels=new_labels, owner_references=())
 
-        mended = shown.metadata.labels | {"team": "blue"}
+        merged = shown.metadata.labels | {"team": "blue"}
         seen = await on.stage.named(
-            "shop", Instance, FIRST, "default", lambda i: i.metadata.labels == mended
+            "shop", Instance, FIRST, "default", lambda i: i.metadata.labels == merged
         )
         assert seen.metadata.owner_references == shown.metadata.owner_references
 
@@ -164,7 +164,7 @@ def test_w36_a_label_that_is_gone_is_gone_here_too(tmp_path):
 
     async def story(on: Setting) -> None:
         await on.show_one(READY)
-        copy = await on.stage.client("hub").get(Instance, FIRST, on.room)
+        copy = await on.stage.client("hub").get(Instance, FIRST, on.hub_namespace)
         fewer = {k: v for k, v in copy.metadata.labels.items() if k != labels.CITY_CODE}
         await on.change("hub", copy, labels=fewer)
 
@@ -183,7 +183,7 @@ def test_w37_a_copy_waits_for_its_deployment_and_for_nothing_else(tmp_path):
     """It is shown as soon as the deployment is there, without any time to wait."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers, projector.controllers)
+        on.start(federator.controllers, projector.controllers)
         sent = await on.deploy()
         await on.project(held)
         await on.write_back(0, READY)
@@ -192,7 +192,7 @@ def test_w37_a_copy_waits_for_its_deployment_and_for_nothing_else(tmp_path):
         await on.stage.gone("shop", Instance, FIRST, "default")
         await on.stage.rest()
         hub = on.stage.client("hub")
-        made = instance(0, namespace=on.room, uid="", generation=0, labels=upstream())
+        made = instance(0, namespace=on.hub_namespace, uid="", generation=0, labels=upstream())
         await hub.create(made)
         await on.stage.rest()
         assert await on.stage.client("shop").find(Instance, FIRST, "default") is None
@@ -207,7 +207,7 @@ def test_a_users_own_instance_is_left_alone(tmp_path):
     """What was not projected is not ours to remove."""
 
     async def story(on: Setting) -> None:
-        on.begin(projector.controllers)
+        on.start(projector.controllers)
         own = instance(0, namespace="default", uid="", generation=0, labels={})
         await on.stage.client("shop").create(own)
         await on.stage.rest()
@@ -221,7 +221,7 @@ def test_a_copy_in_the_room_of_another_namespace_is_not_shown(tmp_path):
     """It is of an earlier namespace of the same name, whose deployments are no more."""
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers, projector.controllers)
+        on.start(federator.controllers, projector.controllers)
         await on.deploy()
         await on.project(held)
         hub = on.stage.client("hub")
@@ -241,7 +241,7 @@ def test_a_copy_that_names_another_original_changes_nothing_here(tmp_path):
 
     async def story(on: Setting) -> None:
         await on.show_one(READY)
-        copy = await on.stage.client("hub").get(Instance, FIRST, on.room)
+        copy = await on.stage.client("hub").get(Instance, FIRST, on.hub_namespace)
         other = copy.metadata.labels | {labels.UPSTREAM_NAMESPACE: "other"}
         await on.change("hub", copy, labels=other)
         await on.stage.rest()
@@ -256,9 +256,9 @@ def test_a_copy_that_says_nothing_of_its_original_is_logged(tmp_path, caplog):
 
     async def story(on: Setting) -> None:
         hub = on.stage.client("hub")
-        await hub.create(Namespace(metadata=ObjectMeta(name=on.room)))
-        on.begin(projector.controllers)
-        stray = instance(0, namespace=on.room, uid="", generation=0, labels={})
+        await hub.create(Namespace(metadata=ObjectMeta(name=on.hub_namespace)))
+        on.start(projector.controllers)
+        stray = instance(0, namespace=on.hub_namespace, uid="", generation=0, labels={})
         await hub.create(stray)
         await on.stage.rest()
 

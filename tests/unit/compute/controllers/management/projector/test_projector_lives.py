@@ -10,7 +10,14 @@ from kubekit.api.meta import ObjectMeta
 from kubekit.runtime.requests import cluster_name
 from tests.support.compute.builders import condition, instance
 from tests.support.compute.federation_builders import PROJECT, original, with_meta
-from tests.support.compute.management_builders import WEB, Setting, held, room_of, set_up, upstream
+from tests.support.compute.management_builders import (
+    WEB,
+    Setting,
+    held,
+    hub_namespace_of,
+    set_up,
+    upstream,
+)
 
 FIRST = f"{WEB}-0"
 READY = condition("Ready", "True", "Available")
@@ -26,7 +33,7 @@ def test_a_deployment_that_goes_takes_its_projections_along(tmp_path):
 
         await on.stage.gone("shop", WorkloadDeployment, WEB, "default")
         await on.stage.gone("shop", Instance, FIRST, "default")
-        await on.stage.gone("hub", Instance, FIRST, on.room)
+        await on.stage.gone("hub", Instance, FIRST, on.hub_namespace)
         await on.stage.rest()
         assert await on.stage.quiet() == []
 
@@ -55,11 +62,11 @@ def test_a_namespace_that_goes_is_not_stood_in_the_way_of(tmp_path):
 
     async def story(on: Setting) -> None:
         shop = on.stage.client("shop")
-        room = await room_of(on.stage, PROJECT, "team")
-        on.begin(federator.controllers, projector.controllers)
+        hub_namespace = await hub_namespace_of(on.stage, PROJECT, "team")
+        on.start(federator.controllers, projector.controllers)
         await shop.create(with_meta(original(), namespace="team", uid="", generation=0))
-        await on.stage.named("hub", WorkloadDeployment, WEB, room)
-        copy = instance(0, namespace=room, uid="", generation=0, labels=upstream("team"))
+        await on.stage.named("hub", WorkloadDeployment, WEB, hub_namespace)
+        copy = instance(0, namespace=hub_namespace, uid="", generation=0, labels=upstream("team"))
         await on.stage.client("hub").create(copy)
         await on.stage.named("shop", Instance, FIRST, "team")
         await shop.delete(await shop.get(Namespace, "team"))
@@ -80,7 +87,7 @@ def test_a_hub_that_is_away_is_not_taken_for_empty(tmp_path):
         await on.shown(READY, name=f"{WEB}-1")
         on.hub.cut()
         hub = on.stage.client("hub")
-        await hub.delete(await hub.get(Instance, f"{WEB}-1", on.room))
+        await hub.delete(await hub.get(Instance, f"{WEB}-1", on.hub_namespace))
         await on.stage.rest(120)
         await on.shown(READY, name=f"{WEB}-1")
         on.hub.heal()
@@ -115,7 +122,7 @@ def test_two_projectors_at_once_come_to_the_same(tmp_path):
     broken = condition("Ready", "False", "ImageUnavailable", "no such image")
 
     async def story(on: Setting) -> None:
-        on.begin(federator.controllers, projector.controllers, copies=2)
+        on.start(federator.controllers, projector.controllers, copies=2)
         await on.deploy()
         await on.project(held)
         for ordinal in range(4):
@@ -132,7 +139,7 @@ def test_two_projectors_at_once_come_to_the_same(tmp_path):
 
 
 def test_what_a_deployment_counts_asks_for_no_instance(tmp_path):
-    """A thousand instances must not each be looked at whenever one of them changes."""
+    """A change of one of a thousand instances must not requeue all of them."""
 
     async def story(on: Setting) -> None:
         await on.show_one(READY)
@@ -149,7 +156,7 @@ def test_what_a_deployment_counts_asks_for_no_instance(tmp_path):
 
 
 def test_a_project_that_is_engaged_later_is_caught_up_with(tmp_path):
-    """The hub tells of an Instance once; the project may come after that."""
+    """The hub reports an Instance once; the project may be engaged after that."""
 
     async def story(on: Setting) -> None:
         await on.show_one(READY)
@@ -168,12 +175,12 @@ def test_a_deployment_made_anew_owns_the_projection_anew(tmp_path):
     """The owner is the deployment that is there, by its uid, and not one of the same name."""
 
     async def story(on: Setting) -> None:
-        on.begin(projector.controllers)
+        on.start(projector.controllers)
         await on.stage.client("hub").create(
-            Namespace(metadata=ObjectMeta(name=on.room, labels=upstream()))
+            Namespace(metadata=ObjectMeta(name=on.hub_namespace, labels=upstream()))
         )
         first = await on.deploy()
-        copy = instance(0, namespace=on.room, uid="", generation=0, labels=upstream())
+        copy = instance(0, namespace=on.hub_namespace, uid="", generation=0, labels=upstream())
         await on.stage.client("hub").create(with_meta(copy, name=FIRST))
         await on.stage.named("shop", Instance, FIRST)
         await on.stage.client("shop").delete(first)

@@ -15,7 +15,7 @@ from tests.support.compute.management_builders import WEB, Setting, Still, set_u
 
 
 class _Half(Still):
-    """A plane that tells of no change of its deployments, and of every other."""
+    """A plane that reports no change of its deployments, and every other change."""
 
     @asynccontextmanager
     async def watch(
@@ -34,12 +34,12 @@ def test_a_projection_stays_with_the_next_deployment(tmp_path):
         before = await on.deploy()
         await on.leave("projects")
         await on.engage("projects", _Half(on.stage.planes["shop"]))
-        on.begin(projector.controllers)
+        on.start(projector.controllers)
         await on.stage.rest()
         await shop.delete(before)
         now = await on.deploy()
-        await hub.create(Namespace(metadata=ObjectMeta(name=on.room, labels=upstream())))
-        await hub.create(with_meta(on_hub(), namespace=on.room, uid=""))
+        await hub.create(Namespace(metadata=ObjectMeta(name=on.hub_namespace, labels=upstream())))
+        await hub.create(with_meta(on_hub(), namespace=on.hub_namespace, uid=""))
         await on.write_back()
         await on.stage.named("shop", Instance, f"{WEB}-0")
         await on.write_back(0, condition("Ready", "False", "Pending"))

@@ -104,7 +104,7 @@ def test_w1_at_rest_nothing_is_written(tmp_path):
 
 @pytest.mark.parametrize("reason", ["ImageUnavailable", "InstanceCrashing", "ConfigurationError"])
 def test_w5_what_blocks_an_instance_is_reported_by_the_workload(tmp_path, reason):
-    """In the words of the cell, and not as something that is on its way."""
+    """With the message of the cell, and not as progressing."""
 
     async def story(stage: Stage) -> None:
         made = await stage.client(PROJECT).create(fresh(placement("home", "DFW")))
@@ -300,12 +300,12 @@ def test_a_deployment_that_names_no_workload_is_nobodys(tmp_path):
     """An empty uid must not be taken for anybody's."""
 
     async def story(stage: Stage) -> None:
-        strange = await stage.client(PROJECT).create(stray("web-home-nrt", uid=""))
+        unowned = await stage.client(PROJECT).create(stray("web-home-nrt", uid=""))
         made = await stage.client(PROJECT).create(fresh(BOTH))
         await stage.seen(PROJECT, made, lambda w: w.status.deployments == 2)
         await stage.client(PROJECT).delete(await stage.seen(PROJECT, made))
         await stage.gone(PROJECT, Workload, "web", "default")
-        assert await stage.seen(PROJECT, strange) == strange
+        assert await stage.seen(PROJECT, unowned) == unowned
 
     run_story(tmp_path, story)
 
@@ -330,7 +330,7 @@ def test_a_deployment_that_is_refused_holds_up_no_other(tmp_path):
 
 
 def test_what_is_refused_of_many_is_tried_later_and_later(tmp_path):
-    """That there are many to count does not make each try look like the first."""
+    """A large number of deployments does not reset the back-off."""
 
     async def story(stage: Stage) -> None:
         tries = []
@@ -376,8 +376,8 @@ def test_a_project_that_is_away_for_a_while_is_taken_up_again(tmp_path):
 
     async def story(stage: Stage) -> None:
         link = Link("shop")
-        away = linked_client(stage.planes[PROJECT], "compute", link)
-        await stage.role("projects").engage(cluster_name(PROJECT), away)
+        linked = linked_client(stage.planes[PROJECT], "compute", link)
+        await stage.role("projects").engage(cluster_name(PROJECT), linked)
         await stage.client(PROJECT).create(fresh(BOTH))
         await stage.named(PROJECT, WorkloadDeployment, "web-home-lhr")
         link.cut()

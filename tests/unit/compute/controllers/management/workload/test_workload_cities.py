@@ -46,7 +46,7 @@ def test_w6_a_city_that_is_not_offered_is_reported(tmp_path):
 
 
 def test_w6_no_city_at_all_is_a_condition(tmp_path):
-    """And no error: the offer may still be on its way."""
+    """And no error: the offer may still arrive."""
 
     async def story(stage: Stage) -> None:
         await stage.client(PROJECT).delete(await stage.seen(PROJECT, binding("DFW")))

@@ -74,7 +74,7 @@ def test_what_goes_is_still_counted(tmp_path):
 
 
 def test_a_workload_that_is_deleted_at_once_leaves_nothing(tmp_path):
-    """Be it before it was ever looked at, or in the middle."""
+    """Whether it is deleted before the first reconcile pass or during one."""
 
     async def story(stage: Stage) -> None:
         client = stage.client(PROJECT)
@@ -125,7 +125,7 @@ def test_a_namespace_can_be_deleted_at_any_moment(tmp_path):
 
 
 def test_a_deployment_that_the_cache_does_not_show_is_found(tmp_path):
-    """The Workload is let go only after the server has said that nothing is left of it."""
+    """The finalizer is removed only after a live read shows that nothing is left."""
 
     async def story(stage: Stage) -> None:
         made = await placed(stage)
