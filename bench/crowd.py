@@ -31,7 +31,7 @@ from bench.load.connection import Connection, Requests, trusting
 from bench.load.report import Row
 from bench.load.scripts import Task
 from bench.load.servers import ROOT, Server, ours
-from bench.load.watchers import Heard, Watching
+from bench.load.watchers import WatchDelays, Watching
 
 _PARTS: Final = ("watches", "readers", "writers", "planes")
 _SEEDED: Final = 1000
@@ -76,7 +76,7 @@ def _rows(options: argparse.Namespace) -> Iterator[Row]:
 
 
 def _others(server: Server, when: str, seconds: float) -> Iterator[Row]:
-    """What 16 ordinary clients get, who only ever touch objects that nobody else does."""
+    """What 16 ordinary clients get, which only use objects of their own."""
     for script in ("get", "create"):
         busy = server.busy()
         outcome = _run(server, script, seconds)
@@ -101,20 +101,22 @@ def _watches(server: Server, count: int, seconds: float) -> Iterator[Row]:
         yield from _others(server, f"beside {count:,} watches", seconds)
         getting = _in_background(server, "get", _EVENTS)
         events = _run(server, "create", _EVENTS, namespace=crowd, clients=1, period=1.0)
-        yield _latency("create that all of them hear", events, clients=1)
-        yield _latency("get, while they hear it", getting(), clients=1)
-        yield _each("watch that has heard something", count, server.memory() - before)
-        yield from _heard(watching, count, len(events.took))
+        yield _latency("create that all of them receive", events, clients=1)
+        yield _latency("get, while they receive it", getting(), clients=1)
+        yield _each("watch that has received something", count, server.memory() - before)
+        yield from _delays(watching, count, len(events.took))
 
 
-def _heard(watching: Sequence["subprocess.Popen[bytes]"], count: int, events: int) -> Iterator[Row]:
+def _delays(
+    watching: Sequence["subprocess.Popen[bytes]"], count: int, events: int
+) -> Iterator[Row]:
     delays: list[int] = []
     cut_off = 0
     for process in watching:
         said, _ = process.communicate(b"%d\n" % events)
-        heard = msgspec.json.decode(said, type=Heard)
-        delays += heard.delays
-        cut_off += heard.cut_off
+        received = msgspec.json.decode(said, type=WatchDelays)
+        delays += received.delays
+        cut_off += received.cut_off
     for share, name in ((0.5, "half of them"), (1.0, "the last of them")):
         yield Row(
             name=f"event to {name}", clients=count, unit="ms", better="lower",

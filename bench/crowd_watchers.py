@@ -1,9 +1,9 @@
-"""A process of watchers that mostly hear nothing.
+"""A process of watches that are mostly idle.
 
-    python bench/crowd_watchers.py     the task as JSON on stdin; what they heard as JSON on stdout
+    python bench/crowd_watchers.py     the task as JSON on stdin; what they received as JSON on stdout
 
-It says `ready` once every watch is open. A number on the next line is how many events each of them has
-heard when it is over; however long that takes, nobody is impatient here.
+It prints `ready` once every watch is open. A number on the next line is how many events each of them
+has to receive; there is no timeout here.
 """
 
 import select
@@ -15,7 +15,7 @@ import msgspec
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `bench.load`
 
 from bench.load.connection import Connection, Refused, trusting
-from bench.load.watchers import Heard, Watcher, Watching
+from bench.load.watchers import WatchDelays, Watcher, Watching
 
 
 def main() -> None:
@@ -34,7 +34,7 @@ def main() -> None:
     _listen(poll, watchers)
     cut_off = sum(watcher.cut_off for watcher in watchers.values())
     delays = [delay for watcher in watchers.values() for delay in watcher.delays]
-    sys.stdout.buffer.write(msgspec.json.encode(Heard(delays, cut_off)))
+    sys.stdout.buffer.write(msgspec.json.encode(WatchDelays(delays, cut_off)))
 
 
 def _begin(watcher: Watcher) -> None:

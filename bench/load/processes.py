@@ -12,7 +12,7 @@ import msgspec
 from bench.load.clients import Outcome
 from bench.load.scripts import Task
 from bench.load.servers import ROOT
-from bench.load.watchers import Heard, Watching
+from bench.load.watchers import WatchDelays, Watching
 
 _GO: Final = b"go\n"
 
@@ -28,12 +28,12 @@ def run(task: Task, processes: int = 1) -> Outcome:
     return Outcome(max(outcome.seconds for outcome in outcomes), took)
 
 
-def run_watched(task: Task, watching: Watching) -> tuple[Outcome, Heard]:
+def run_watched(task: Task, watching: Watching) -> tuple[Outcome, WatchDelays]:
     """What clients did while others watched, and how late each watcher heard of each write."""
     with _started("bench.load.watchers", [watching]) as (watchers,):
         outcome = run(task)
         _tell(watchers, b"%d\n" % len(outcome.took))
-        return outcome, msgspec.json.decode(_rest(watchers), type=Heard)
+        return outcome, msgspec.json.decode(_rest(watchers), type=WatchDelays)
 
 
 def _shares(task: Task, processes: int) -> Iterator[Task]:

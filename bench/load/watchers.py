@@ -33,7 +33,7 @@ class Watching(msgspec.Struct, frozen=True):
     since: str
 
 
-class Heard(msgspec.Struct):
+class WatchDelays(msgspec.Struct):
     """How late, in nanoseconds, each write reached each watcher, and how many were cut off."""
 
     delays: list[int]
@@ -80,7 +80,7 @@ def main() -> None:
     _listen(poll, by_number)
     cut_off = sum(watcher.cut_off for watcher in watchers)
     delays = [delay for watcher in watchers for delay in watcher.delays]
-    sys.stdout.buffer.write(msgspec.json.encode(Heard(delays, cut_off)))
+    sys.stdout.buffer.write(msgspec.json.encode(WatchDelays(delays, cut_off)))
 
 
 def _open(watcher: Watcher) -> None:

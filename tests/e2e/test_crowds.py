@@ -1,4 +1,4 @@
-"""Many, slow and greedy clients: what they may cost, and that nobody else pays for it.
+"""Many, slow and greedy clients: their cost is limited, and they do not affect other clients.
 
 The bounds on memory are several times what is measured, and far below what it would be if the
 server kept for such a client what the client does not take.
@@ -54,37 +54,39 @@ def server(request, tmp_path):
 
 @pytest.fixture
 def hasty(tmp_path):
-    """A server that waits for nobody."""
+    """A server with very short timeouts."""
     with crowded(Crowded(folder=tmp_path, limits=HASTE)) as running:
         yield running
 
 
 def test_d5_idle_watches(server):
-    """Hundreds of watches that hear nothing cost little, and hear of it when there is something."""
+    """Hundreds of idle watches cost little, and receive the next event."""
     other = server.client()
     before = server.memory()
     watching = [_watcher(server) for _ in range(IDLE)]
     cost = server.memory() - before
     other.create("news")
 
-    assert [_told(next(client.events())) for client in watching] == [("ADDED", "news")] * IDLE
+    assert [_type_and_name(next(client.events())) for client in watching] == [
+        ("ADDED", "news")
+    ] * IDLE
     assert cost < IDLE * 128 * 1024
 
 
 def test_d5_a_watcher_that_cannot_keep_up(tmp_path):
-    """Who has fallen behind what is remembered is told 410 and cut off; others miss nothing."""
+    """A watch that falls behind the history gets 410 and is closed; others miss nothing."""
     count, text = 300, "x" * 100_000
     settings, limits = StoreSettings(ring_events=32), Limits(stall_time=3600)
     with crowded(Crowded(folder=tmp_path, settings=settings, limits=limits)) as server:
         writer, quick, slow = server.client(), _watcher(server), _watcher(server, narrow=True)
-        heard, events = [], quick.events()
+        received, events = [], quick.events()
         for number in range(count):
             writer.create(f"n{number}", text)
-            heard.append(_told(next(events)))
+            received.append(_type_and_name(next(events)))
         late = list(slow.events())
 
-    assert heard == [("ADDED", f"n{number}") for number in range(count)]
-    assert [_told(event) for event in late[:-1]] == heard[: len(late) - 1]
+    assert received == [("ADDED", f"n{number}") for number in range(count)]
+    assert [_type_and_name(event) for event in late[:-1]] == received[: len(late) - 1]
     assert (late[-1]["type"], late[-1]["object"]["code"]) == ("ERROR", 410)
     assert len(late) < count
 
@@ -105,7 +107,7 @@ def test_watchers_that_never_read(tmp_path):
 
 
 def test_a_watcher_that_reads_nothing_any_more(tmp_path):
-    """Whoever leaves what he is sent unread for too long is hung up on."""
+    """A client that does not read for too long is disconnected."""
     limits = Limits(stall_time=0.2, tick=0.05)
     with crowded(Crowded(folder=tmp_path, limits=limits)) as server:
         writer = server.client()
@@ -119,7 +121,7 @@ def test_a_watcher_that_reads_nothing_any_more(tmp_path):
 
 @pytest.mark.parametrize("encoding", ["identity", "gzip"])
 def test_d5_slow_readers_of_a_long_list(server, encoding):
-    """A list that is read slowly is not made faster than it is read, and nobody waits for that."""
+    """A list is rendered no faster than it is read, and other requests do not wait for it."""
     other = server.client()
     size = _fill(other, count=250, size=60_000)
     before = server.memory()
@@ -239,7 +241,7 @@ def test_a_flood_that_is_answered(server):
 
 
 def test_d5_more_connections_than_there_may_be(tmp_path):
-    """One too many is told so and hung up on; those who are there go on."""
+    """An excess connection gets an error and is closed; existing ones go on."""
     with crowded(Crowded(folder=tmp_path, limits=Limits(connections=20))) as server:
         present = [server.client() for _ in range(20)]
         statuses = [client.ask("GET", CONFIG_MAPS) for client in present]
@@ -251,7 +253,7 @@ def test_d5_more_connections_than_there_may_be(tmp_path):
 
 
 def test_idle_planes(tmp_path):
-    """Planes that nobody uses do nothing, hour after hour, once their past is forgotten."""
+    """Unused planes do nothing, hour after hour, once their history is compacted."""
 
     async def turns_in_a_day(loop):
         async with AsyncExitStack() as stack:
@@ -272,12 +274,12 @@ def _watcher(server: CrowdedServer, *, narrow: bool = False) -> Client:
     return client
 
 
-def _told(event):
+def _type_and_name(event):
     return event["type"], event["object"]["metadata"].get("name")
 
 
 def _reader(server, encoding):
-    """Somebody who has asked for the whole list and has not begun to read it."""
+    """A client that requested the whole list and has not started to read it."""
     client = server.client(narrow=True)
     client.send("GET", CONFIG_MAPS, accept_encoding=encoding)
     assert client.head()[0] == 200

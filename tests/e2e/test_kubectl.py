@@ -204,7 +204,7 @@ def test_patch(kubectl, form, patch):
 
 
 def test_label_and_annotate(kubectl):
-    """Labels and annotations are set, kept unless told otherwise, and removed."""
+    """Labels and annotations are set, kept unless asked otherwise, and removed."""
     kubectl("apply", "-f", "-", text=kite("box"))
     kubectl("label", "kite", "box", "where=beach")
     kubectl("annotate", "kite", "box", "note=high")

@@ -1,4 +1,4 @@
-"""Real kubectl as an administrator and as somebody with few rights."""
+"""Real kubectl as an administrator and as a user with few permissions."""
 
 import json
 import os
@@ -20,22 +20,22 @@ needs_kubectl()
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
-NOBODY = "bob"
+BOB = "bob"
 MARK = f"{SystemRandom().randrange(16**8):08x}"  # in the names of what is outside all namespaces
 
 
 @pytest.fixture(scope="session")
 def access_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, list[str]]]:
-    """A kubeconfig of an administrator, and the flags by which kubectl is somebody else.
+    """A kubeconfig of an administrator, and the flags by which kubectl acts as another user.
 
-    On a server that E2E_KUBECONFIG names, the administrator speaks for him.
+    On a server that E2E_KUBECONFIG names, the administrator impersonates that user.
     """
     if named := os.environ.get("E2E_KUBECONFIG"):
-        yield Path(named), ["--as", NOBODY, "--as-group", AUTHENTICATED]
+        yield Path(named), ["--as", BOB, "--as-group", AUTHENTICATED]
         return
     data = tmp_path_factory.mktemp("access") / "data"
     data.mkdir(mode=0o700)
-    token = Tokens(data / "tokens.json", system()).issue(User(NOBODY, (AUTHENTICATED,)))
+    token = Tokens(data / "tokens.json", system()).issue(User(BOB, (AUTHENTICATED,)))
     with running(data) as plane:
         yield plane.kubeconfig, ["--token", token]
 
@@ -48,7 +48,7 @@ def kubeconfig(access_server: tuple[Path, list[str]]) -> Path:
 
 @pytest.fixture
 def as_bob(kubectl, access_server):
-    """Kubectl, spoken by somebody who was given nothing but what everybody is."""
+    """Kubectl as a user with the default permissions only."""
     flags = access_server[1]
     return lambda *arguments, **more: kubectl(*flags, *arguments, **more)
 
@@ -56,7 +56,7 @@ def as_bob(kubectl, access_server):
 def reader(kubectl):
     """Let bob read config maps in the namespace of the test."""
     kubectl("create", "role", "reader", "--verb=get,list,watch", "--resource=configmaps")
-    kubectl("create", "rolebinding", "readers", "--role=reader", f"--user={NOBODY}")
+    kubectl("create", "rolebinding", "readers", "--role=reader", f"--user={BOB}")
 
 
 def test_an_administrator_may_everything(kubectl):
@@ -66,7 +66,7 @@ def test_an_administrator_may_everything(kubectl):
     assert kubectl("auth", "can-i", "get", "/metrics") == "yes\n"
 
 
-def test_somebody_may_not(as_bob):
+def test_a_user_without_permission(as_bob):
     """The answer is no, and so is the exit code."""
     assert as_bob("auth", "can-i", "list", "configmaps", code=1) == "no\n"
     assert as_bob("auth", "can-i", "get", "/metrics", code=1) == "no\n"
@@ -90,28 +90,24 @@ def test_rights_are_given_and_taken(kubectl, as_bob):
 def test_a_refusal_reads_as_kubectl_users_know_it(kubectl, as_bob):
     """Who, what, which group, where."""
     assert as_bob("get", "configmaps", code=1) == (
-        f'Error from server (Forbidden): configmaps is forbidden: User "{NOBODY}" cannot list '
+        f'Error from server (Forbidden): configmaps is forbidden: User "{BOB}" cannot list '
         f'resource "configmaps" in API group "" in the namespace "{kubectl.namespace}"\n'
     )
     assert as_bob("get", "namespaces", code=1) == (
-        f'Error from server (Forbidden): namespaces is forbidden: User "{NOBODY}" cannot list '
+        f'Error from server (Forbidden): namespaces is forbidden: User "{BOB}" cannot list '
         'resource "namespaces" in API group "" at the cluster scope\n'
     )
     assert as_bob("get", "secret", "x", code=1) == (
-        f'Error from server (Forbidden): secrets "x" is forbidden: User "{NOBODY}" cannot get '
+        f'Error from server (Forbidden): secrets "x" is forbidden: User "{BOB}" cannot get '
         f'resource "secrets" in API group "" in the namespace "{kubectl.namespace}"\n'
     )
     refused = as_bob("create", "-f", "-", text=config_map("x"), code=1)
-    assert (
-        f'configmaps is forbidden: User "{NOBODY}" cannot create resource "configmaps"' in refused
-    )
-    assert f'User "{NOBODY}" cannot get path "/metrics"' in as_bob(
-        "get", "--raw", "/metrics", code=1
-    )
+    assert f'configmaps is forbidden: User "{BOB}" cannot create resource "configmaps"' in refused
+    assert f'User "{BOB}" cannot get path "/metrics"' in as_bob("get", "--raw", "/metrics", code=1)
 
 
-def test_everything_that_somebody_may(kubectl, as_bob):
-    """The table has a line for each right."""
+def test_the_table_of_permissions(kubectl, as_bob):
+    """The table has a line for each permission."""
     reader(kubectl)
     lines = [line.split() for line in as_bob("auth", "can-i", "--list").splitlines()]
 
@@ -133,7 +129,7 @@ def test_a_right_to_one_object(kubectl, as_bob):
         "--resource=configmaps",
         "--resource-name=mine",
     )
-    kubectl("create", "rolebinding", "one", "--role=one", f"--user={NOBODY}")
+    kubectl("create", "rolebinding", "one", "--role=one", f"--user={BOB}")
 
     assert as_bob("get", "configmap", "mine", "-o", "name") == "configmap/mine\n"
     as_bob("get", "configmap", "other", code=1)
@@ -142,10 +138,10 @@ def test_a_right_to_one_object(kubectl, as_bob):
     assert listed == "configmap/mine\n"
 
 
-def test_a_right_to_a_namespace_is_one_within_it(kubectl, as_bob):
-    """Whoever may get namespaces in a namespace may get that one."""
+def test_a_permission_for_a_namespace_is_one_within_it(kubectl, as_bob):
+    """A user that may get namespaces in a namespace may get that one."""
     kubectl("create", "role", "here", "--verb=get", "--resource=namespaces")
-    kubectl("create", "rolebinding", "here", "--role=here", f"--user={NOBODY}")
+    kubectl("create", "rolebinding", "here", "--role=here", f"--user={BOB}")
 
     got = as_bob("get", "namespace", kubectl.namespace, "-o", "name")
     assert got == f"namespace/{kubectl.namespace}\n"
@@ -157,19 +153,19 @@ def test_cluster_roles(kubectl, as_bob):
     name = f"cm-reader-{MARK}"
     kubectl("create", "clusterrole", name, "--verb=get,list", "--resource=configmaps")
     try:
-        kubectl("create", "rolebinding", "cluster", f"--clusterrole={name}", f"--user={NOBODY}")
+        kubectl("create", "rolebinding", "cluster", f"--clusterrole={name}", f"--user={BOB}")
         assert as_bob("auth", "can-i", "list", "configmaps") == "yes\n"
         shown = kubectl("get", "rolebindings", "-o", "wide", "--no-headers").split()
         assert shown[:2] == ["cluster", f"ClusterRole/{name}"]
-        assert shown[3] == NOBODY
+        assert shown[3] == BOB
     finally:
         kubectl("delete", "clusterrole", name)
 
 
 @pytest.mark.skipif("E2E_KUBECONFIG" in os.environ, reason="it needs controllers, and our kinds")
 def test_admin_of_a_namespace(kubectl, as_bob):
-    """The default roles work: an admin there gives others what he has, and no more."""
-    kubectl("create", "rolebinding", "boss", "--clusterrole=admin", f"--user={NOBODY}")
+    """The default roles work: an admin there grants its own permissions, and no more."""
+    kubectl("create", "rolebinding", "boss", "--clusterrole=admin", f"--user={BOB}")
     assert as_bob("auth", "can-i", "create", "workloads.compute.datumapis.com") == "yes\n"
     assert as_bob("auth", "can-i", "create", "namespaces", code=1).endswith("no\n")
 
@@ -206,7 +202,7 @@ def test_reconcile(kubectl):
             "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "r"},
             "subjects": [
                 {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "ann"},
-                {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": NOBODY},
+                {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": BOB},
             ],
         },
     ]  # fmt: skip
@@ -222,7 +218,7 @@ def test_reconcile(kubectl):
     binding = json.loads(kubectl("get", "rolebinding", "b", "-o", "json"))
     assert "missing rules added" in said
     assert {verb for rule in role["rules"] for verb in rule["verbs"]} == {"get", "list"}
-    assert [subject["name"] for subject in binding["subjects"]] == ["ann", NOBODY]
+    assert [subject["name"] for subject in binding["subjects"]] == ["ann", BOB]
     again = kubectl("auth", "reconcile", "-f", "-", text=text)
     assert "missing" not in again
 
@@ -231,7 +227,7 @@ def test_who_am_i_asking_as(as_bob):
     """`auth whoami` says who the server takes one for."""
     found = json.loads(as_bob("auth", "whoami", "-o", "json"))["status"]["userInfo"]
 
-    assert found["username"] == NOBODY
+    assert found["username"] == BOB
     assert AUTHENTICATED in found["groups"]
 
 

@@ -32,7 +32,7 @@ def status_of(name, **status):
 
 
 def owners(document):
-    """The fields of each manager, by his name and what he did; without the steps on the way."""
+    """The fields of each manager, by its name and operation; without intermediate steps."""
     return {
         (entry["manager"], entry["operation"], entry.get("subresource", "")): set(
             _members(entry["fieldsV1"])
@@ -68,7 +68,7 @@ def test_applying_again_and_again(kubectl, manifest, resource):
     assert "blue" in json.dumps(changed)
 
 
-def test_a_conflict_is_told_as_kubectl_users_know_it(kubectl):
+def test_a_conflict_is_reported_as_kubectl_users_know_it(kubectl):
     """Which field, whose it is, and what one can do; nothing was changed."""
     serverside(kubectl, config_map("box", a="1", b="1"), "--field-manager=ann")
     refused = serverside(kubectl, config_map("box", a="2", b="2"), "--field-manager=ben", code=1)
@@ -83,7 +83,7 @@ def test_a_conflict_is_told_as_kubectl_users_know_it(kubectl):
 
 
 def test_one_conflict_with_a_plain_writer(kubectl):
-    """What was written without apply has an owner too, who is named with what he used."""
+    """A field that was written without apply has an owner too, which is named with its operation."""
     kubectl("create", "-f", "-", text=kite("box"))
     kubectl("patch", "kite", "box", "--type=merge", "-p", '{"spec":{"colour":"green"}}')
     refused = serverside(kubectl, kite("box", colour="blue"), "--field-manager=ben", code=1)
@@ -122,7 +122,7 @@ def test_owning_together(kubectl):
 
 
 def test_giving_a_field_up(kubectl):
-    """A field that nobody wants any more goes; one that has a default gets that again."""
+    """A field without owners is removed; one with a default gets the default again."""
     serverside(kubectl, kite("box", tails=5))
     assert kubectl("get", "kite", "box", "-o", "jsonpath={.spec.tails}") == "5"
     serverside(kubectl, kite("box"))
@@ -242,7 +242,7 @@ def test_lists_are_shared_by_key(kubectl):
     ids=["client", "server"],
 )
 def test_strict_validation(kubectl, manifest, field, form, words):
-    """What is not in the schema is refused by its name, whoever merges."""
+    """A field that is not in the schema is refused by its name, whichever side merges."""
     refused = kubectl("apply", *form, "--validate=strict", "-f", "-", text=manifest, code=1)
 
     assert words.format(field) in refused
@@ -258,7 +258,7 @@ def test_strict_validation(kubectl, manifest, field, form, words):
     ids=["custom", "built-in"],
 )
 def test_a_warning_is_enough_where_it_was_asked_for(kubectl, manifest, warning):
-    """It is made without the field, and the client is told."""
+    """The object is created without the field, and the client gets a warning."""
     said = kubectl("create", "--validate=warn", "-f", "-", text=manifest)
 
     assert said.splitlines()[0] == warning
@@ -266,7 +266,7 @@ def test_a_warning_is_enough_where_it_was_asked_for(kubectl, manifest, warning):
 
 
 def test_who_am_i(kubectl):
-    """The administrator, and whom he speaks for."""
+    """The administrator, and the user that it impersonates."""
     me = json.loads(kubectl("auth", "whoami", "-o", "json"))["status"]["userInfo"]
     other = kubectl(
         "--as", "ann", "--as-group", "crew", "auth", "whoami", "-o",
@@ -295,18 +295,18 @@ def let_robot(kubectl, verbs):
     kubectl("create", "rolebinding", "robots", "--role=robots", account)
 
 
-def test_speaking_for_somebody_is_a_right(kubectl, robot):
-    """Who has it not is told which one it would take; who has it acts with the other's rights."""
+def test_impersonation_needs_a_permission(kubectl, robot):
+    """Without it the error names the permission; with it the other user's permissions apply."""
     robot("auth", "whoami")
     refused = robot("--as", "admin", "get", "configmaps", code=1)
-    without = kubectl("--as", "nobody-special", "get", "configmaps", code=1)
+    without = kubectl("--as", "without-roles", "get", "configmaps", code=1)
 
     name = f"system:serviceaccount:{kubectl.namespace}:robot"
     assert refused == (
         f'Error from server (Forbidden): users "admin" is forbidden: User "{name}" cannot '
         'impersonate resource "users" in API group "" at the cluster scope\n'
     )
-    assert 'User "nobody-special" cannot list resource "configmaps"' in without
+    assert 'User "without-roles" cannot list resource "configmaps"' in without
 
 
 def test_a_token_of_a_service_account(kubectl, robot):

@@ -111,20 +111,20 @@ def test_a_kind_is_explained(kubectl, name):
     """By the description in its schema."""
     definition, sample = documents(name)
     schema = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
-    told = kubectl("explain", f"{name}.{GROUP}")
+    text = kubectl("explain", f"{name}.{GROUP}")
 
-    assert f"KIND:       {sample['kind']}" in told
-    assert schema["description"] in told
-    assert "metadata" in told
+    assert f"KIND:       {sample['kind']}" in text
+    assert schema["description"] in text
+    assert "metadata" in text
 
 
 def test_fields_are_explained(kubectl):
     """With their types, at any depth."""
-    told = kubectl("explain", f"orchards.{GROUP}.spec.trees", "--recursive")
+    text = kubectl("explain", f"orchards.{GROUP}.spec.trees", "--recursive")
     deep = kubectl("explain", f"gauges.{GROUP}.spec.limit")
-    lines = {" ".join(line.split()) for line in told.splitlines()}
+    lines = {" ".join(line.split()) for line in text.splitlines()}
 
-    assert "The trees, told apart by row and name." in told
+    assert "The trees, distinguished by row and name." in text
     assert {"name <string> -required-", "row <integer>", "height <number>"} <= lines
     assert "FIELD: limit <" in deep
     assert "The level at which it gives alarm, as a number or a share." in deep
@@ -159,7 +159,7 @@ def test_defaults_are_filled_in(kubectl, name):
     assert json.loads(kubectl("get", name, "sample", "-o", "json"))["spec"] == DEFAULTS[name]
 
 
-def test_null_and_what_nobody_knows_are_kept_where_they_may_be(kubectl):
+def test_null_and_unknown_fields_are_kept_where_they_may_be(kubectl):
     """Apply leaves null out; create does not."""
     text = with_spec("parcels", {}, "free")
     document = yaml.safe_load(text)
@@ -198,7 +198,7 @@ WRONG: dict[str, tuple[str, dict[str, Any], str]] = {
     "byte": ("gauges", {"seal": "%%%"}, "spec.seal"),
     "unknown": ("gauges", {"levle": 3}, 'unknown field "spec.levle"'),
     "required": ("gauges", {"limit": None}, "spec.limit: Required value"),
-    "below what nobody knows": ("parcels", {"content": {"weight": "3"}}, "spec.content.weight"),
+    "below unknown fields": ("parcels", {"content": {"weight": "3"}}, "spec.content.weight"),
     "no object": ("parcels", {"template": {"kind": "X"}}, "spec.template.apiVersion"),
     "set": ("orchards", {"tags": ["a", "a"]}, 'spec.tags[1]: Duplicate value: "a"'),
     "too many": ("orchards", {"tags": list("abcde")}, "spec.tags: Too many: 5"),
@@ -313,9 +313,9 @@ def test_versions(kubectl):
     """One object in two versions, a warning for the older one, and none in what is not served."""
     _, sample = documents("beacons")
     old = sample | {"apiVersion": f"{GROUP}/v1beta1", "metadata": {"name": "old"}}
-    told = kubectl("create", "-f", "-", text=manifest(old))
+    text = kubectl("create", "-f", "-", text=manifest(old))
 
-    assert "Warning: beacons of v1beta1 go out; light those of v1" in told
+    assert "Warning: beacons of v1beta1 go out; light those of v1" in text
     new = json.loads(kubectl("get", f"beacons.v1.{GROUP}", "old", "-o", "json"))
     assert (new["apiVersion"], new["spec"]["height"]) == (f"{GROUP}/v1", 30)
     alpha = sample | {"apiVersion": f"{GROUP}/v1alpha1", "metadata": {"name": "never"}}
@@ -333,7 +333,7 @@ def brand_new(plural: str, **version: Any) -> tuple[dict[str, Any], dict[str, An
     return definition, sample | {"kind": kind}
 
 
-def test_a_kind_that_nobody_knows(kubectl):
+def test_an_unknown_kind(kubectl):
     """Kubectl says so in its usual words."""
     _, thing = brand_new("unheardof")
 
@@ -343,7 +343,7 @@ def test_a_kind_that_nobody_knows(kubectl):
 
 
 def test_a_kind_comes_and_goes(kubectl):
-    """Defined, used, changed and deleted with its objects; then nobody knows it any more."""
+    """Defined, used, changed and deleted with its objects; then it is unknown again."""
     definition, thing = brand_new("briefly")
     name = f"briefly.{GROUP}"
     kubectl("apply", "-f", "-", text=manifest(definition))

@@ -104,7 +104,7 @@ def test_a_restart_keeps_everything(tmp_path):
 
 
 def test_a_new_token_replaces_one_that_was_deleted(tmp_path):
-    """Whoever deletes the token gets another at the next start, and the old one is worth nothing."""
+    """After the token file is deleted there is a new token at the next start, and the old one is invalid."""
     with running(tmp_path / "data") as plane:
         old = _text(plane, "token").strip()
         plane.stop()
@@ -127,7 +127,7 @@ def test_a_second_one_names_the_first(tmp_path):
 
 
 def test_a_port_in_use(tmp_path):
-    """A port that somebody has is named, with the way out."""
+    """A port in use is named, with a way to solve it."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         sentence = fails("--data", str(tmp_path / "data"), "--port", port)
@@ -166,9 +166,9 @@ def test_another_definition_of_a_name_that_is_served(tmp_path):
     with running(tmp_path / "data", "--crds", str(folder)):
         pass
     (folder / "workloads.yaml").write_text(ours.replace("scope: Namespaced", "scope: Cluster"))
-    told = fails("--data", str(tmp_path / "other"), "--crds", str(folder))
+    message = fails("--data", str(tmp_path / "other"), "--crds", str(folder))
 
-    assert "workloads.compute.datumapis.com is served already" in told
+    assert "workloads.compute.datumapis.com is served already" in message
 
 
 def test_a_folder_without_a_name(tmp_path):
@@ -198,10 +198,10 @@ def test_standard_streams_that_are_closed(tmp_path):
 
 
 def test_a_folder_without_definitions(tmp_path):
-    """A folder in which nothing is found was hardly meant."""
+    """An empty folder is most likely a mistake."""
     sentence = fails("--data", str(tmp_path / "data"), "--crds", str(tmp_path))
 
-    assert sentence.startswith(f"Error: {tmp_path}: there is no CustomResourceDefinition in it")
+    assert sentence.startswith(f"Error: {tmp_path}: there is no CustomResourceDefinition in any")
 
 
 def test_definitions_are_served(tmp_path):
@@ -215,10 +215,10 @@ def test_definitions_are_served(tmp_path):
 
 
 def test_a_folder_that_may_not_be_written():
-    """A folder in which nobody may make anything, not even root, is named."""
-    told = fails("--data", "/sys/plane")
+    """A folder in which not even root may create files is named."""
+    message = fails("--data", "/sys/plane")
 
-    assert re.search("/sys/plane.*(Permission denied|Operation not permitted)", told)
+    assert re.search("/sys/plane.*(Permission denied|Operation not permitted)", message)
 
 
 def test_every_address(tmp_path):
@@ -229,8 +229,8 @@ def test_every_address(tmp_path):
         assert plane.get("/readyz") == b"ok"
 
 
-def test_nobody_need_read_what_it_says(tmp_path):
-    """It goes on when its output leads nowhere any more."""
+def test_the_output_need_not_be_read(tmp_path):
+    """It keeps running when its output is closed."""
     with running(tmp_path / "data") as plane:
         stream(plane.process.stdout).close()
         plane.process.send_signal(signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""`compute plane` seen by somebody who looks for what he should not find."""
+"""`compute plane` from the point of view of an attacker who looks for secrets."""
 
 import base64
 import json
@@ -32,11 +32,11 @@ import compute.cli.plane_keys, compute.cli.plane, compute.cli.root
 from compute.__main__ import main
 
 for line in sys.stdin:
-    arguments, environment, told = json.loads(line)
+    arguments, environment, output = json.loads(line)
     child = os.fork()
     if not child:
         signal.alarm(30)  # one that goes on is ended
-        said = os.open(told, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        said = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         for stream, target in ((os.open(os.devnull, os.O_RDONLY), 0), (said, 1), (said, 2)):
             os.dup2(stream, target)
         os.environ.update(environment)
@@ -49,23 +49,23 @@ for line in sys.stdin:
 class Commands:
     """Commands, one after the other."""
 
-    def __init__(self, forking: "subprocess.Popen[str]", told: Path) -> None:
+    def __init__(self, forking: "subprocess.Popen[str]", output: Path) -> None:
         self._forking = forking
-        self._told = told
+        self._output = output
 
     def __call__(self, *arguments: str, **environment: str) -> str:
-        """Everything that a command says, on both streams. Faults of its own it tells at length."""
-        asked = (arguments, {"COMPUTE_DEBUG": "1"} | environment, str(self._told))
+        """Everything that a command prints, on both streams. Its own errors are printed with details."""
+        asked = (arguments, {"COMPUTE_DEBUG": "1"} | environment, str(self._output))
         print(json.dumps(asked), file=self._forking.stdin, flush=True)
         assert stream(self._forking.stdout).readline()
-        return self._told.read_text(errors="replace")
+        return self._output.read_text(errors="replace")
 
 
 @pytest.fixture(scope="module")
 def compute(tmp_path_factory):
     command = [sys.executable, "-c", FORK]
     with subprocess.Popen(command, stdin=-1, stdout=-1, text=True) as forking:
-        yield Commands(forking, tmp_path_factory.mktemp("told") / "told")
+        yield Commands(forking, tmp_path_factory.mktemp("output") / "output")
         stream(forking.stdin).close()
 
 
@@ -163,11 +163,11 @@ def test_k1_a_secret_is_in_no_file_and_in_nothing_that_is_said(life):
 
 
 def test_k2_a_running_plane_shows_no_token(life):
-    """Neither its arguments, its environment nor its logs hold one, whoever knocks and with what."""
+    """Neither its arguments, its environment nor its logs hold one, whatever credentials clients send."""
     audit = life.data / "audit.log"
-    told = life.said + life.seen + (audit.read_text() if audit.exists() else "")
+    text = life.said + life.seen + (audit.read_text() if audit.exists() else "")
     for planted in (life.token, TOKEN):
-        assert planted not in told
+        assert planted not in text
 
 
 def test_k1_without_the_key_it_does_not_start(life, tmp_path, compute):
@@ -292,7 +292,7 @@ def listeners(process: int) -> set[str]:
     return found
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="nobody else may look at its sockets")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may look at its sockets")
 def test_a1_by_default_only_this_machine_is_listened_to(plane):
     """The kernel knows of no listener but on the loopback, and nothing is said of other machines."""
     found = listeners(plane.process.pid)
@@ -302,9 +302,9 @@ def test_a1_by_default_only_this_machine_is_listened_to(plane):
     assert "Other machines" not in plane.said
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="nobody else may look at its sockets")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may look at its sockets")
 def test_a1_every_address_is_said_and_served_with_tls(tmp_path):
-    """Whoever opens it to others is told so; without credentials nobody gets in there."""
+    """The output warns that other machines can reach it; without credentials they get no access."""
     with running(tmp_path / "data", "--bind", "0.0.0.0") as plane:
         assert listeners(plane.process.pid) == {"00000000"}
         assert "Other machines can reach it" in plane.said
@@ -312,8 +312,8 @@ def test_a1_every_address_is_said_and_served_with_tls(tmp_path):
         assert send(plane, "GET", "/api", Authorization="") == 401
 
 
-def test_p5_root_is_told_and_the_process_is_closed(plane):
-    """No core, no dump, private files; whoever starts it as root hears that he need not."""
+def test_p5_root_gets_a_warning_and_the_process_is_hardened(plane):
+    """No core, no dump, private files; started as root it says that this is not needed."""
     proc = Path(f"/proc/{plane.process.pid}")
     assert re.search(r"Max core file size\s+0\s", (proc / "limits").read_text())
     assert re.search(r"^Umask:\s+0077$", (proc / "status").read_text(), re.MULTILINE)
@@ -330,7 +330,7 @@ def test_p5_a_second_one_is_refused_and_an_open_folder_closed(plane, compute):
 
 
 def test_p5_a_folder_with_other_things_is_refused(tmp_path, compute):
-    """Nothing is closed, or put beside, what belongs to somebody else."""
+    """A folder of another user is neither closed nor written to."""
     (tmp_path / "theirs").touch()
     tmp_path.chmod(0o755)
     said = compute("plane", "--data", str(tmp_path), "--port", "0")

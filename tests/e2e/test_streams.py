@@ -49,7 +49,7 @@ def test_closed_streams(command, expected):
 
 @pytest.mark.parametrize("arguments", [f"plan -f {EDGE}", "plan --help"])
 def test_output_that_cannot_be_written(arguments, tmp_path):
-    """A file that may not grow, as on a full disk, is an error, told in a sentence."""
+    """A file that may not grow, as on a full disk, is an error of one sentence."""
     output = shlex.quote(str(tmp_path / "out"))
 
     assert shell(f"ulimit -f 0; {COMPUTE} {arguments} >{output}") == (

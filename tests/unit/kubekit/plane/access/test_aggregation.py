@@ -25,7 +25,7 @@ async def begun(world):
 
 @scenario
 async def test_a_sum_has_the_rules_of_its_parts(world):
-    """Each rule once, by the names of the roles; what somebody writes into it himself is lost."""
+    """Each rule once, by the names of the roles; rules that a user writes into it are lost."""
     await begun(world)
     await world.role("total", rule("fly", "pods"), namespace="", **total(sum="yes"))
     await world.role("b", READ, WRITE, namespace="", **LABELLED)
@@ -68,7 +68,7 @@ async def test_sums_of_sums_come_to_rest(world):
 
 @scenario
 async def test_a_role_that_is_no_sum_any_more_is_left_alone(world):
-    """Its rules are then what somebody writes."""
+    """Its rules are then what users write."""
     await begun(world)
     await world.role("total", namespace="", **total(sum="yes"))
     await world.role("part", READ, namespace="", **LABELLED)
@@ -91,7 +91,7 @@ async def test_what_is_there_at_the_start_is_summed_up(world):
 
 @scenario
 async def test_a_deleted_sum_is_forgotten(world):
-    """Nobody fills in what is not there."""
+    """A deleted role is not created again."""
     await begun(world)
     await world.role("total", namespace="", **total(sum="yes"))
     await world.delete("ClusterRole", "", "total")
@@ -103,7 +103,7 @@ async def test_a_deleted_sum_is_forgotten(world):
 
 @scenario
 async def test_w1_a_refusal_is_not_taken_for_a_role_that_moved_on(world):
-    """Whoever has a say may refuse with any reason: he is asked again later, and not at once."""
+    """An admission plugin may refuse with any reason: the update is retried later, and not at once."""
     await begun(world)
     asked: list[float] = []
 

@@ -1,4 +1,4 @@
-"""Decisions: who holds a right, why, from when and until when, and in which words he is refused."""
+"""Decisions: which user has a permission, why, from when until when, and the text of a refusal."""
 
 import tracemalloc
 
@@ -18,7 +18,7 @@ MASTER = User("root", (MASTERS,))
 
 
 @scenario
-async def test_a5_without_rules_nobody_may_do_anything(world):
+async def test_a5_without_rules_no_user_may_do_anything(world):
     """Only the plane itself and its masters may."""
     assert not world.may(BOB, "get")
     assert not world.may(ANONYMOUS, "get", path="/api")
@@ -108,7 +108,7 @@ async def test_a6_a_right_is_gone_with_the_next_request(world):
 
 @scenario
 async def test_a6_a_subject_named_twice_is_lost_at_once(world):
-    """A binding may name somebody as user, as group and twice; deleting it leaves nothing behind."""
+    """A binding may name a user twice, and its group; deleting it leaves nothing behind."""
     await world.role("reader", READ)
     subjects = [user("bob"), group("staff"), user("bob")]
     await world.bind("readers", "Role/reader", *subjects)
@@ -122,7 +122,7 @@ async def test_a6_a_subject_named_twice_is_lost_at_once(world):
 
 @scenario
 async def test_a6_users_do_not_share_decisions(world):
-    """A decision is that of the user and his groups, in any order of asking."""
+    """A decision is that of the user and its groups, in any order of requests."""
     await world.role("reader", READ)
     await world.bind("readers", "Role/reader", group("staff"))
 
@@ -133,7 +133,7 @@ async def test_a6_users_do_not_share_decisions(world):
 
 
 @scenario
-async def test_a5_names_that_rules_speak_of_are_told_apart(world):
+async def test_a5_names_in_rules_have_decisions_of_their_own(world):
     """Kept decisions about one object say nothing about another, or about all of them."""
     await world.role("one", rule("get list", "pods", resource_names=("a",)))
     await world.bind("one", "Role/one", user("bob"))
@@ -183,7 +183,7 @@ async def test_a5_a_rule_may_name_the_empty_name(world):
 
 @scenario
 async def test_a6_decisions_are_dropped_when_they_are_too_many(world, monkeypatch):
-    """Somebody who asks about ever other things takes no memory, and answers stay right."""
+    """A user that asks about ever new things takes no memory, and decisions stay right."""
     monkeypatch.setattr(authorizer, "MOST_DECISIONS", 3)
     await world.role("reader", READ)
     await world.bind("readers", "Role/reader", user("bob"))
@@ -194,7 +194,7 @@ async def test_a6_decisions_are_dropped_when_they_are_too_many(world, monkeypatc
 
 @scenario
 async def test_a6_long_words_do_not_fill_the_memory(world):
-    """Everybody may ask what he may do, in words of megabytes: they are not kept for long."""
+    """Every user may ask for its permissions, with megabytes of text: they are not cached for long."""
     tracemalloc.start()
     try:
         for number in range(100):
@@ -227,7 +227,7 @@ async def test_a6_long_words_do_not_fill_the_memory(world):
     ids=["group everywhere", "user here", "account here", "account everywhere"],
 )
 @scenario
-async def test_why_somebody_may(world, binding, subject, who, reason):
+async def test_the_reason_of_a_permission(world, binding, subject, who, reason):
     """The reason names the binding, the role and the subject that fitted."""
     await world.role("r", READ, namespace="")
     await world.bind("given", "ClusterRole/r", subject, namespace=binding)
@@ -287,7 +287,7 @@ async def test_refusals_are_worded_as_kubernetes_words_them(world, asked, words)
 
 @scenario
 async def test_a_refusal_names_roles_that_are_not_there(world):
-    """Most often somebody misspelled one; each is named once."""
+    """Most often one is misspelled; each is named once."""
     asked = Attributes(verb="get", resource="pods", namespace=SPACE)
     await world.bind("one", "Role/gone", user("bob"))
     assert world.access.decide(BOB, asked).reason == (

@@ -11,7 +11,7 @@ from kubekit.plane.users import ANONYMOUS, AUTHENTICATED, User
 from tests.support.kubekit.access_builders import SPACE, group, policy, rule, scenario, user
 
 AUTO_UPDATE = "rbac.authorization.kubernetes.io/autoupdate"
-SOMEBODY = User("somebody", (AUTHENTICATED,))
+ZOE = User("zoe", (AUTHENTICATED,))
 
 
 async def started(world):
@@ -30,8 +30,8 @@ async def test_defaults_are_marked_as_such(world):
 
 
 @scenario
-async def test_what_everybody_may(world):
-    """Discovery, health and questions about oneself; nobody unknown sees more than health."""
+async def test_what_every_user_may(world):
+    """Discovery, health and self reviews; anonymous clients see no more than health."""
     await started(world)
 
     for path in (
@@ -41,11 +41,11 @@ async def test_what_everybody_may(world):
         "/version",
         "/livez",
     ):
-        assert world.may(SOMEBODY, "get", path=path)
+        assert world.may(ZOE, "get", path=path)
     asking = {"resource": "selfsubjectaccessreviews", "group": "authorization.k8s.io"}
-    assert world.may(SOMEBODY, "create", **asking)
-    assert not world.may(SOMEBODY, "get", path="/metrics")
-    assert not world.may(SOMEBODY, "list", "namespaces")
+    assert world.may(ZOE, "create", **asking)
+    assert not world.may(ZOE, "get", path="/metrics")
+    assert not world.may(ZOE, "list", "namespaces")
     assert world.may(ANONYMOUS, "get", path="/livez")
     assert not world.may(ANONYMOUS, "get", path="/api")
     assert world.may(User("prometheus", ("system:monitoring",)), "get", path="/metrics")
@@ -99,7 +99,7 @@ async def test_a_second_start_writes_nothing(world):
 
 @scenario
 async def test_missing_rights_and_subjects_are_added_and_others_kept(world):
-    """Somebody took some away and added some: the default ones come back, his own stay."""
+    """A user removed some and added some: the default ones come back, the user's own stay."""
     await started(world)
     mine = rule("get", non_resource_urls=("/mine",))
     await world.patch(
@@ -107,18 +107,18 @@ async def test_missing_rights_and_subjects_are_added_and_others_kept(world):
         {"rules": [mine], "metadata": {"labels": {"kubernetes.io/bootstrapping": None, "a": "b"}}},
     )  # fmt: skip
     await world.patch("ClusterRoleBinding", "", "system:discovery", {"subjects": [group("mine")]})
-    assert not world.may(SOMEBODY, "get", path="/api")
+    assert not world.may(ZOE, "get", path="/api")
     await ensure_defaults(world.registry)
 
     role = world.get("ClusterRole", "", "system:discovery")
-    assert world.may(SOMEBODY, "get", path="/api")
+    assert world.may(ZOE, "get", path="/api")
     assert world.may(User("x", ("mine",)), "get", path="/mine")
     assert role["metadata"]["labels"] == {"a": "b", "kubernetes.io/bootstrapping": "rbac-defaults"}
 
 
 @scenario
 async def test_a_sum_gets_its_selector_back(world):
-    """And keeps those that somebody added."""
+    """And keeps added ones."""
     await started(world)
     selectors = [{"matchLabels": {"mine": "true"}}]
     await world.patch(
@@ -134,7 +134,7 @@ async def test_a_sum_gets_its_selector_back(world):
 
 @scenario
 async def test_autoupdate_false_is_respected(world):
-    """Whoever set it wants his role and binding as they are."""
+    """The annotation means that the role and the binding must stay as they are."""
     await started(world)
     left = {"metadata": {"annotations": {AUTO_UPDATE: "false"}}}
     await world.patch("ClusterRole", "", "system:discovery", left | {"rules": []})
@@ -164,7 +164,7 @@ async def test_a_binding_to_another_role_is_made_anew(world):
 
 @scenario
 async def test_a_role_too_large_to_compare_is_left_as_it_is(world, monkeypatch, caplog):
-    """Whoever may escalate roles must not be able to keep the plane from starting again."""
+    """A user that may escalate roles must not be able to prevent the next start of the plane."""
     await started(world)
     before = world.registry.store.revision
     monkeypatch.setattr(rules, "MOST_COMPARISONS", 1)

@@ -1,4 +1,4 @@
-"""Nobody gives what he does not have."""
+"""Privilege escalation is refused."""
 
 import pytest
 
@@ -18,7 +18,7 @@ def on_roles(verbs, resources="roles", **more):
 
 @scenario
 async def test_a5_a_role_needs_all_its_rights_held(world):
-    """What the writer holds he may give, in the place where he holds it, and no more."""
+    """A user may grant the permissions that it has, in the same namespace, and no more."""
     await world.give(user("bob"), READ, namespace=SPACE)
 
     await world.role("reader", rule("list", "pods"), by=BOB)
@@ -48,8 +48,8 @@ async def test_a5_a_role_grows_only_by_what_is_held(world):
 
 
 @scenario
-async def test_a5_upkeep_gives_nobody_a_right(world):
-    """Finalizers and owners of a larger role may change; its labels may not, they could add it up."""
+async def test_a5_bookkeeping_grants_no_permission(world):
+    """Finalizers and owners of a larger role may change; its labels may not: they could aggregate it."""
     await world.role("large", READ)
     kept = {"metadata": {"finalizers": ["example.com/x"]}}
 
@@ -73,7 +73,7 @@ async def test_a5_escalate_lets_write_any_role(world):
 
 @scenario
 async def test_a5_a_binding_needs_the_rights_of_its_role(world):
-    """A user without ``bind`` cannot bind a role that is larger than what he holds."""
+    """A user without ``bind`` cannot bind a role with more permissions than its own."""
     await world.give(user("bob"), READ, namespace=SPACE)
     await world.role("small", READ)
     await world.role("large", READ, MORE)
@@ -122,7 +122,7 @@ async def test_a5_bind_lets_bind_that_role(world):
 
 @scenario
 async def test_a5_a_binding_gains_no_subject_for_nothing(world):
-    """To add somebody is to give him the role; to change nothing is not."""
+    """Adding a subject grants the role; an update without changes does not."""
     await world.role("large", MORE)
     await world.bind("large", "Role/large", user("ann"))
     added = {"subjects": [user("ann"), user("bob")]}
@@ -134,7 +134,7 @@ async def test_a5_a_binding_gains_no_subject_for_nothing(world):
 
 @scenario
 async def test_a5_a_role_that_is_not_there_can_be_bound_only_with_bind(world):
-    """Nobody knows yet what it will be."""
+    """Its rules are not known yet."""
     with pytest.raises(NotFound) as refusal:
         await world.bind("x", "Role/gone", user("bob"), by=BOB)
     assert refusal.value.message == 'rolebindings.rbac.authorization.k8s.io "gone" not found'
@@ -184,7 +184,7 @@ async def test_a_refusal_says_which_roles_could_not_be_looked_at(world):
 
 @scenario
 async def test_a5_a_role_too_large_to_compare_is_refused(world):
-    """Its words multiply; nobody waits for the comparison, and nothing is given."""
+    """Its combinations multiply; the comparison is not even started, and nothing is granted."""
     words = " ".join(f"w{number}" for number in range(200))
 
     with pytest.raises(Forbidden, match="split the role"):

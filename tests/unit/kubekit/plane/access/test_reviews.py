@@ -83,7 +83,7 @@ async def test_questions_about_paths(world):
 
 @scenario
 async def test_local_questions_are_about_their_namespace(world):
-    """A right there is seen, and the namespace is told in the answer."""
+    """A permission there counts, and the namespace is in the response."""
     await world.give(user("ann"), READ, namespace=SPACE)
     spec = {"user": "ann", "resourceAttributes": PODS}
     answer = await world.ask("LocalSubjectAccessReview", spec, namespace=SPACE)
@@ -97,14 +97,14 @@ NEITHER = (
     "spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or "
     "resourceAttributes must be specified"
 )
-NOBODY = 'spec.user: Invalid value: "": at least one of user or group must be specified'
+NO_SUBJECT = 'spec.user: Invalid value: "": at least one of user or group must be specified'
 TWO = (
     'spec.nonResourceAttributes: Invalid value: {"Path":"/x","Verb":""}: cannot be specified in '
     "combination with resourceAttributes"
 )
 WRONG = {
-    "nothing": (SUBJECT, None, {}, [NEITHER, NOBODY]),
-    "both": (SUBJECT, BOTH, {}, [TWO, NOBODY]),
+    "nothing": (SUBJECT, None, {}, [NEITHER, NO_SUBJECT]),
+    "both": (SUBJECT, BOTH, {}, [TWO, NO_SUBJECT]),
     "null": (SUBJECT, {"user": "a", "resourceAttributes": None}, {}, [NEITHER]),
     "metadata": (
         SUBJECT,
@@ -135,7 +135,7 @@ WRONG = {
 @pytest.mark.parametrize(("kind", "spec", "more", "wrong"), WRONG.values(), ids=WRONG)
 @scenario
 async def test_what_is_wrong_with_a_question(world, kind, spec, more, wrong):
-    """All of it is told, in Kubernetes' words."""
+    """All errors are reported, in Kubernetes' words."""
     with pytest.raises(Invalid) as refusal:
         await world.ask(kind, spec, **more)
 
@@ -204,32 +204,32 @@ UNREAD = {
 
 @pytest.mark.parametrize(("asked", "names"), UNREAD.values(), ids=UNREAD)
 @scenario
-async def test_a_selector_that_nobody_can_read_is_passed_over(world, asked, names):
-    """Rules do not look at selectors, so the answer stands; it says what was passed over."""
+async def test_an_unparsable_selector_is_ignored(world, asked, names):
+    """Rules do not depend on selectors, so the decision stands; the response names ignored ones."""
     await world.give(user("bob"), READ, namespace=SPACE)
     spec = {"user": "bob", "resourceAttributes": PODS | asked}
     status = (await world.ask(SUBJECT, spec))["status"]
 
-    told = [f"spec.resourceAttributes.{name} ignored due to parse error" for name in names]
+    errors = [f"spec.resourceAttributes.{name} ignored due to parse error" for name in names]
     assert status["allowed"]
-    assert status.get("evaluationError", "") == "".join(told)
+    assert status.get("evaluationError", "") == "".join(errors)
 
 
 @pytest.mark.parametrize("place", ["labelSelector", "fieldSelector"])
 @scenario
 async def test_a6_a_selector_too_long_for_any_request_is_passed_over(world, place):
-    """It is not looked at: everybody may ask, and nobody else is served meanwhile."""
+    """It is not parsed: every user may send it, and parsing would block other requests."""
     selector = ",".join(["a=b"] * 3000)
     spec = {"resourceAttributes": {**PODS, place: {"rawSelector": selector}}}
     answer = await world.ask("SelfSubjectAccessReview", spec)
 
-    told = f"spec.resourceAttributes.{place} ignored due to parse error"
-    assert answer["status"]["evaluationError"] == told
+    error = f"spec.resourceAttributes.{place} ignored due to parse error"
+    assert answer["status"]["evaluationError"] == error
 
 
 @scenario
-async def test_a6_very_much_that_is_wrong_is_not_told_whole(world):
-    """The first hundred faults are enough to mend a question, and take no time."""
+async def test_a6_very_many_errors_are_not_all_reported(world):
+    """The first hundred errors are enough to fix a review, and take no time."""
     selector = {"requirements": [{"key": ""}] * 1000}
     with pytest.raises(Invalid) as refusal:
         await world.ask(
@@ -239,8 +239,8 @@ async def test_a6_very_much_that_is_wrong_is_not_told_whole(world):
 
 
 @scenario
-async def test_two_selectors_that_nobody_can_read(world):
-    """Both are told."""
+async def test_two_unparsable_selectors(world):
+    """Both are reported."""
     raw = {"rawSelector": "a in"}
     spec = {"user": "a", "resourceAttributes": {"fieldSelector": raw, "labelSelector": raw}}
     status = (await world.ask(SUBJECT, spec))["status"]
@@ -251,7 +251,7 @@ async def test_two_selectors_that_nobody_can_read(world):
 
 @scenario
 async def test_all_that_one_may_do(world):
-    """The rules of a namespace and of everywhere, as they were written; what is lost is told."""
+    """The rules of a namespace and of everywhere, as they were written; missing roles are reported."""
     paths = rule("get", non_resource_urls=("/x",))
     await world.give(user("bob"), READ, namespace=SPACE)
     await world.give(user("bob"), rule("get", "pods", resource_names=("a",)), paths)
@@ -269,9 +269,9 @@ async def test_all_that_one_may_do(world):
 
 
 @scenario
-async def test_all_that_nobody_in_particular_may_do(world):
-    """Nothing, which is said as lists that are empty; and the namespace must be said."""
-    answer = await world.ask("SelfSubjectRulesReview", {"namespace": "x"}, by=User("nobody"))
+async def test_all_that_a_user_without_roles_may_do(world):
+    """Nothing: the lists are empty; and the namespace is required."""
+    answer = await world.ask("SelfSubjectRulesReview", {"namespace": "x"}, by=User("zoe"))
 
     assert answer["status"] == {"resourceRules": [], "nonResourceRules": [], "incomplete": False}
     for spec in (None, {}, {"namespace": ""}):
@@ -280,8 +280,8 @@ async def test_all_that_nobody_in_particular_may_do(world):
 
 
 @scenario
-async def test_a_question_that_nobody_answers(world):
-    """A plane may serve a kind and have nobody who knows."""
+async def test_a_review_without_a_handler(world):
+    """A plane may serve a kind without a handler."""
     world.registry.virtual_handlers.clear()
 
     with pytest.raises(MethodNotAllowed):

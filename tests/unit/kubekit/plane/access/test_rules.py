@@ -190,7 +190,7 @@ def test_a5_what_is_uncovered_is_what_is_missing(owned, given_):
 
 
 def test_a5_a_part_of_everything_covers_that_part_of_something():
-    """``*/status`` holds ``pods/status``; a literal ``pods/`` is held by nobody else."""
+    """``*/status`` holds ``pods/status``; a literal ``pods/`` is covered by no other rule."""
     owner = compile_rules([policy("get", "*/status pods")])
 
     assert covers(owner, [policy("get", "pods/status")]) == []
@@ -205,7 +205,7 @@ def test_a5_rules_that_multiply_out_to_too_much_are_not_compared():
         covers((), [policy(words, words)])
 
 
-def test_a5_the_more_somebody_holds_the_less_can_be_compared():
+def test_a5_the_more_rules_a_user_has_the_fewer_can_be_compared():
     """What counts is how many comparisons it takes."""
     words = " ".join(f"w{number}" for number in range(60))
     held = compile_rules([policy("get", "pods")] * 1_000)
@@ -215,7 +215,7 @@ def test_a5_the_more_somebody_holds_the_less_can_be_compared():
         covers(held, [policy(words, words)])
 
 
-def test_missing_rights_are_told_by_what_they_are_about():
+def test_missing_permissions_are_grouped_by_resource():
     """The verbs on one resource stand together, in the order in which they were given."""
     missing = [
         policy("update", "pods"), policy("get", "pods"), policy("get", "pods", resource_names=("b",)),

@@ -1,4 +1,4 @@
-"""The verdicts of a real kube-apiserver (v1.34), which `verdicts` asked for, told again."""
+"""The recorded verdicts of a real kube-apiserver (v1.34), which `verdicts` collected."""
 
 import json
 from pathlib import Path

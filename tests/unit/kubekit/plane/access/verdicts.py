@@ -1,8 +1,8 @@
 """Ask a server what it allows, and write down its verdicts: ``python -m tests.unit.kubekit.plane.access.verdicts``.
 
 The server is named as for the contract suite (CONTRACT_SERVER, CONTRACT_CA, and CONTRACT_TOKEN or
-CONTRACT_CERT and CONTRACT_KEY). Each case is a role with random rules, bound to somebody of its own,
-and some questions that are about the words of those rules. Everything made is deleted again.
+CONTRACT_CERT and CONTRACT_KEY). Each case is a role with random rules, bound to a subject of its own,
+and some reviews with values of those rules. Everything that was created is deleted again.
 """
 
 import asyncio
@@ -67,7 +67,7 @@ def _rule(chance: Random, *, paths: bool) -> Document:
 
 
 def _subject(chance: Random, number: int, namespace: str) -> tuple[Document, list[Document]]:
-    """Somebody, and users who may or may not be him."""
+    """A subject, and users that it may or may not match."""
     name = f"access-verdict-{number}"
     full = f"system:serviceaccount:{SPACE}:{name}"
     users: list[Document] = [{"user": name}, {"user": "other", "groups": [name]}, {"user": full}]

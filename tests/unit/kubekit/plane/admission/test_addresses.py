@@ -41,13 +41,13 @@ def test_webhooks_may_be_near_and_far(host: str):
     ],
 )
 def test_w1_the_machines_metadata_is_not_called(host: str):
-    """Where clouds hand out the machine's credentials nobody's webhook is, in any spelling."""
+    """No webhook is at an address where clouds serve the machine's credentials, in any spelling."""
     with pytest.raises(addresses.ForbiddenAddress, match="metadata"):
         addresses.check(host)
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "224.0.0.1", "ff02::1", "255.255.255.255"])
-def test_w1_everybody_and_nobody_are_not_called(host: str):
+def test_w1_unspecified_and_multicast_addresses_are_not_called(host: str):
     """What is not the address of one server cannot be a webhook's."""
     with pytest.raises(addresses.ForbiddenAddress, match="not the address of one server"):
         addresses.check(host)

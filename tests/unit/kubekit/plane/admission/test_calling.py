@@ -46,7 +46,7 @@ async def failure(caller: WebhookCaller, where: Address) -> str:
 
 
 def test_an_answer_is_its_body(tmp_path: Path):
-    """What the server sends comes back, and the deadline is told to it as Kubernetes does."""
+    """What the server sends comes back, and the URL has the timeout as in Kubernetes."""
 
     async def story() -> None:
         async with calling_(tmp_path) as (caller, server):
@@ -111,8 +111,8 @@ def test_w1_a_server_that_hangs_is_left_at_the_deadline(tmp_path: Path):
     async def story() -> None:
         async with calling_(tmp_path) as (caller, server):
             server.at("x", _never)
-            told = await failure(caller, address(server, "x", SHORT))
-            assert told == (
+            message = await failure(caller, address(server, "x", SHORT))
+            assert message == (
                 f'failed to call webhook: Post "{server.url}/x?timeout=0.2s": '
                 "context deadline exceeded"
             )
@@ -155,7 +155,7 @@ def test_w1_a_server_that_never_finishes_the_handshake_is_left():
 
 
 def test_w1_an_endless_answer_is_not_read(tmp_path: Path):
-    """Reading stops at the bound; the server finds that nobody listens any more."""
+    """Reading stops at the limit; the server notices the closed connection."""
 
     async def story() -> None:
         async with calling_(tmp_path) as (caller, server):
@@ -175,8 +175,8 @@ def test_w1_an_endless_answer_is_not_read(tmp_path: Path):
                     ended.set_result(None)
 
             server.at("x", endless)
-            told = await failure(caller, address(server, "x"))
-            assert told == "failed to call webhook: the answer has more than 8388608 bytes"
+            message = await failure(caller, address(server, "x"))
+            assert message == "failed to call webhook: the answer has more than 8388608 bytes"
             await ended
             assert sent < 4 * calling.LARGEST_ANSWER
 
@@ -219,7 +219,7 @@ def test_w1_a_compressed_answer_is_refused(tmp_path: Path):
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_w1_a_redirection_is_a_failure(tmp_path: Path, status: int):
-    """Nobody is called but the address that the configuration names."""
+    """No other address is called than that of the configuration."""
 
     async def story() -> None:
         reached: list[str] = []
@@ -242,8 +242,8 @@ def test_w1_a_redirection_is_a_failure(tmp_path: Path, status: int):
 
                 server.at("y", redirect)
                 caller = WebhookCaller(watch)
-                told = await failure(caller, address(server, "y"))
-                assert f"the server answered {status}; redirects are not followed" in told
+                message = await failure(caller, address(server, "y"))
+                assert f"the server answered {status}; redirects are not followed" in message
                 await caller.close()
             assert called == []
             assert set(reached) == {"127.0.0.1"}
@@ -262,8 +262,8 @@ def test_another_code_is_a_failure_and_its_text_stays_unsaid(tmp_path: Path, sta
                 return web.Response(status=status, text="hidden")
 
             server.at("x", broken)
-            told = await failure(caller, address(server, "x"))
-            assert told == f"failed to call webhook: the server answered {status}"
+            message = await failure(caller, address(server, "x"))
+            assert message == f"failed to call webhook: the server answered {status}"
 
     asyncio.run(story())
 
@@ -276,8 +276,8 @@ def test_w1_a_server_with_another_certificate_is_not_trusted(tmp_path: Path):
             server.at("x", fine)
             stranger, _ = pair()
             for bundle in (_bundle(stranger), ""):
-                told = await failure(caller, Address(f"{server.url}/x", bundle, 5))
-                assert "tls: failed to verify certificate: x509: " in told
+                message = await failure(caller, Address(f"{server.url}/x", bundle, 5))
+                assert "tls: failed to verify certificate: x509: " in message
 
     asyncio.run(story())
 
@@ -294,8 +294,8 @@ def test_w1_a_certificate_for_another_name_is_not_trusted(tmp_path: Path):
     asyncio.run(story())
 
 
-def test_certificates_that_are_none_are_told():
-    """As Kubernetes tells it, before anybody is called."""
+def test_invalid_certificates_are_reported():
+    """With Kubernetes' message, before any call."""
 
     async def story() -> None:
         caller = WebhookCaller()
@@ -320,8 +320,8 @@ def test_who_cannot_be_reached_is_told(url: str, words: str):
 
     async def story() -> None:
         caller = WebhookCaller()
-        told = await failure(caller, Address(url, "", 60))  # a name server may take its time
-        assert told == f'failed to call webhook: Post "{url}?timeout=60s": {words}'
+        message = await failure(caller, Address(url, "", 60))  # a name server may take its time
+        assert message == f'failed to call webhook: Post "{url}?timeout=60s": {words}'
         await caller.close()
 
     asyncio.run(story())
@@ -356,13 +356,13 @@ def test_w1_metadata_is_not_connected_to(url: str):
     asyncio.run(story())
 
 
-def test_w1_an_address_that_is_not_called_is_told():
-    """So that nobody looks for the fault in his network."""
+def test_w1_a_forbidden_address_is_reported():
+    """So that the user does not search for an error in the network."""
 
     async def story() -> None:
         caller = WebhookCaller()
-        told = await failure(caller, Address("https://169.254.169.254/x", "", 2))
-        assert told == (
+        message = await failure(caller, Address("https://169.254.169.254/x", "", 2))
+        assert message == (
             'failed to call webhook: Post "https://169.254.169.254/x?timeout=2s": '
             "dial tcp 169.254.169.254:443: connect: 169.254.169.254 is an address of the "
             "machine's own metadata and is not called"
@@ -406,7 +406,7 @@ def test_w1_cookies_are_not_kept(tmp_path: Path):
     asyncio.run(story())
 
 
-def test_trust_that_nobody_needs_is_dropped(tmp_path: Path):
+def test_unused_certificates_are_dropped(tmp_path: Path):
     """A bundle that no configuration has any more takes no memory, and works again when it has."""
 
     async def story() -> None:
@@ -436,15 +436,15 @@ def test_w1_old_tls_is_refused(tmp_path: Path):
 
 async def _never(_request: web.Request) -> web.StreamResponse:
     await asyncio.Event().wait()
-    raise AssertionError("nobody sets it")
+    raise AssertionError("the event is never set")
 
 
 def _bundle(certificate: bytes) -> str:
     return base64.b64encode(certificate).decode()
 
 
-def test_nobody_is_called_any_more_once_it_is_closed(tmp_path: Path):
-    """A call under way fails when the plane closes, and opens nothing that nobody would close."""
+def test_no_webhook_is_called_after_the_close(tmp_path: Path):
+    """A call in flight fails when the plane closes, and leaves no open connection."""
 
     async def story() -> None:
         async with calling_(tmp_path) as (caller, server):
@@ -458,7 +458,7 @@ def test_nobody_is_called_any_more_once_it_is_closed(tmp_path: Path):
             call = asyncio.ensure_future(failure(caller, address(server, "x")))
             await reached.wait()
             await caller.close()
-            for told in (await call, await failure(caller, address(server, "x"))):
-                assert told == "failed to call webhook: the plane is closed"
+            for message in (await call, await failure(caller, address(server, "x"))):
+                assert message == "failed to call webhook: the plane is closed"
 
     asyncio.run(story())

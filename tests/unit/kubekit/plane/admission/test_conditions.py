@@ -47,20 +47,22 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("expressions", "said", "heard"), CASES, ids=[str(c[0]) for c in CASES])
+@pytest.mark.parametrize(("expressions", "said", "called"), CASES, ids=[str(c[0]) for c in CASES])
 @scenario
 async def test_all_conditions_must_hold(
-    there: World, server: Server, *, expressions: list[str], said: Document, heard: bool
+    there: World, server: Server, *, expressions: list[str], said: Document, called: bool
 ):
     """They see the object, what it was, and the request. One that is false decides the matter."""
     client = server.on("x", lambda _: {})
     await there.configure(VALIDATING, "v", hook(client, matchConditions=conditions(*expressions)))
-    assert await is_asked(there, server, **said) is heard
+    assert await is_asked(there, server, **said) is called
 
 
 @pytest.mark.parametrize("policy", ["Fail", "Ignore"])
 @scenario
-async def test_w1_a_condition_that_cannot_be_told(there: World, server: Server, *, policy: str):
+async def test_w1_a_condition_that_cannot_be_evaluated(
+    there: World, server: Server, *, policy: str
+):
     """It refuses the change unless failures do not matter; then the webhook is let be."""
     client = server.on("x", lambda _: {})
     odd = hook(client, matchConditions=conditions("object.nope == 1"), failurePolicy=policy)
@@ -78,7 +80,7 @@ async def test_w1_a_condition_that_cannot_be_told(there: World, server: Server, 
 
 @scenario
 async def test_w1_a_condition_has_a_budget(there: World, server: Server):
-    """One that would take for ever is not told, and nothing gets through by it."""
+    """An endless one is aborted, and the change is refused."""
     client = server.on("x", lambda _: {})
     endless = "object.data.all(a, object.data.all(b, object.data.all(c, object.data.all(d, a < b + c + d + 'z'))))"
     await there.configure(VALIDATING, "v", hook(client, matchConditions=conditions(endless)))

@@ -32,7 +32,7 @@ CONFIG_MAP, BOAT, BOAT2 = (
 NAMESPACE, GROUP = ("v1", "Namespace"), "admissionregistration.k8s.io/v1"
 
 
-async def hears(there: World, server: Server, attempt: Attempt, **said: Any) -> bool:
+async def is_called(there: World, server: Server, attempt: Attempt, **said: Any) -> bool:
     """Whether a webhook that says so is asked about the change."""
     client = server.on("x", lambda _: {})
     await there.configure(VALIDATING, "v", hook(client, **said))
@@ -76,14 +76,14 @@ RULES = [
 ]
 
 
-@pytest.mark.parametrize(("rule", "verb", "kind", "part", "heard"), RULES, ids=str)
+@pytest.mark.parametrize(("rule", "verb", "kind", "part", "called"), RULES, ids=str)
 @scenario
-async def test_a_rule_says_what_is_heard(
-    there: World, server: Server, *, rule: Document, verb: str, kind, part: str, heard: bool
+async def test_a_rule_selects_changes(
+    there: World, server: Server, *, rule: Document, verb: str, kind, part: str, called: bool
 ):
     """Operations, groups, versions, resources with their parts, and scope must all fit."""
     attempt = there.attempt(verb, kind, subresource=part)
-    assert await hears(there, server, attempt, rule=rule) is heard
+    assert await is_called(there, server, attempt, rule=rule) is called
 
 
 @scenario
@@ -98,21 +98,21 @@ async def test_one_rule_of_several_is_enough(there: World, server: Server):
 
 
 @pytest.mark.parametrize(
-    ("policy", "heard"), [("Exact", False), ("Equivalent", True)], ids=["exact", "equivalent"]
+    ("policy", "called"), [("Exact", False), ("Equivalent", True)], ids=["exact", "equivalent"]
 )
 @scenario
 async def test_other_versions_of_a_resource(
-    there: World, server: Server, *, policy: str, heard: bool
+    there: World, server: Server, *, policy: str, called: bool
 ):
     """A rule about one version covers the others, unless the webhook says otherwise."""
     said = {"rule": {"apiVersions": ["v1"]}, "matchPolicy": policy}
-    assert await hears(there, server, there.attempt(kind=BOAT2), **said) is heard
+    assert await is_called(there, server, there.attempt(kind=BOAT2), **said) is called
 
 
 @scenario
 async def test_the_clients_own_version_is_preferred(there: World, server: Server):
-    """Nothing is converted for somebody who takes it as it is."""
-    await hears(there, server, there.attempt(kind=BOAT2))
+    """Nothing is converted if the webhook accepts the version."""
+    await is_called(there, server, there.attempt(kind=BOAT2))
     [review] = server.reviews
     assert (review["kind"]["version"], review["object"]["apiVersion"]) == ("v2", BOAT2[0])
 
@@ -122,7 +122,7 @@ async def test_an_event_is_shown_in_the_shape_that_is_wanted(there: World, serve
     """Another version may be another group, with other fields."""
     rule = {"apiGroups": ["events.k8s.io"], "resources": ["events"]}
     attempt = there.attempt(kind=("v1", "Event"), content={"message": "hello"})
-    assert await hears(there, server, attempt, rule=rule)
+    assert await is_called(there, server, attempt, rule=rule)
     [review] = server.reviews
     assert review["object"]["note"] == "hello"
     assert review["resource"]["group"] == "events.k8s.io"
@@ -134,7 +134,7 @@ def labels(**given: str) -> Document:
 
 
 @pytest.mark.parametrize(
-    ("selector", "heard"),
+    ("selector", "called"),
     [
         (labels(size="large"), True),
         (labels(size="small"), False),
@@ -146,10 +146,10 @@ def labels(**given: str) -> Document:
 )
 @scenario
 async def test_a_namespace_is_chosen_by_its_labels(
-    there: World, server: Server, *, selector: Document, heard: bool
+    there: World, server: Server, *, selector: Document, called: bool
 ):
     """Those that it has now."""
-    assert await hears(there, server, there.attempt(), namespaceSelector=selector) is heard
+    assert await is_called(there, server, there.attempt(), namespaceSelector=selector) is called
 
 
 @pytest.mark.parametrize("verb", ["create", "update"])
@@ -159,7 +159,7 @@ async def test_a_namespace_is_in_itself(there: World, server: Server, verb: str)
     rule = {"resources": ["namespaces"]}
     attempt = there.attempt(verb, NAMESPACE, labels={"size": "small"}, old=None)
     said = {"rule": rule, "namespaceSelector": labels(size="small")}
-    assert await hears(there, server, attempt, **said)
+    assert await is_called(there, server, attempt, **said)
     assert server.reviews[0]["namespace"] == "one"
     without = there.attempt(verb, NAMESPACE, labels={}, old=None)
     assert not await is_asked(there, server, without)
@@ -170,12 +170,12 @@ async def test_a_namespace_that_goes_is_chosen_by_what_it_was(there: World, serv
     """There is nothing else."""
     attempt = there.attempt("delete", NAMESPACE, labels={"size": "small"})
     said = {"rule": {"resources": ["*"]}, "namespaceSelector": labels(size="small")}
-    assert await hears(there, server, attempt, **said)
+    assert await is_called(there, server, attempt, **said)
 
 
 @scenario
 async def test_w1_a_namespace_that_is_not_there_lets_nothing_through(there: World, server: Server):
-    """Without its labels nobody knows whether to ask."""
+    """Without its labels the selector cannot be evaluated."""
     await there.configure(
         VALIDATING, "v", hook(server.client("x"), namespaceSelector=labels(size="large"))
     )
@@ -185,7 +185,7 @@ async def test_w1_a_namespace_that_is_not_there_lets_nothing_through(there: Worl
 
 @scenario
 async def test_what_is_left_of_a_namespace_can_be_removed(there: World, server: Server):
-    """Without labels, but not for ever: else nobody could ever delete what came too late."""
+    """Without labels, the webhook is skipped: otherwise late objects could never be deleted."""
     client = server.on("x", lambda _: {})
     absent = {"matchExpressions": [{"key": "size", "operator": "DoesNotExist"}]}
     await there.configure(VALIDATING, "v", hook(client, namespaceSelector=absent))
@@ -204,7 +204,7 @@ async def test_a_plane_without_namespaces_has_no_labels_for_them(there: World, s
 
 
 @pytest.mark.parametrize(
-    ("new", "old", "heard"),
+    ("new", "old", "called"),
     [
         ({"a": "1"}, None, True),
         ({"a": "2"}, None, False),
@@ -216,12 +216,12 @@ async def test_a_plane_without_namespaces_has_no_labels_for_them(there: World, s
 )
 @scenario
 async def test_an_object_is_chosen_by_its_labels(
-    there: World, server: Server, *, new: Document, old: Document | None, heard: bool
+    there: World, server: Server, *, new: Document, old: Document | None, called: bool
 ):
     """Those before or after the change: leaving a webhook's care is its business too."""
     before = None if old is None else {"metadata": {"name": "one", "labels": old}}
     attempt = there.attempt("create" if old is None else "update", labels=new, old=before)
-    assert await hears(there, server, attempt, objectSelector=labels(a="1")) is heard
+    assert await is_called(there, server, attempt, objectSelector=labels(a="1")) is called
 
 
 @pytest.mark.parametrize("kind", [MUTATING, VALIDATING])
@@ -252,14 +252,14 @@ async def test_a_configuration_holds_as_soon_as_it_is_written(there: World, serv
 
 
 @scenario
-async def test_kinds_that_come_later_are_heard_of(there: World, server: Server):
-    """What was worked out before they came does not stay."""
+async def test_kinds_that_come_later_are_matched(there: World, server: Server):
+    """Cached matches are dropped when the kinds change."""
     kinds = there.registry.kinds
     attempt = there.attempt(kind=BOAT2)
     first = kinds.require(*BOAT)
     there.registry.kinds = Kinds(tuple(kind for kind in kinds if kind is not first))
     said = {"rule": {"apiVersions": ["v1"]}}
-    assert not await hears(there, server, attempt, **said)
+    assert not await is_called(there, server, attempt, **said)
     there.registry.kinds = kinds
     assert await is_asked(there, server, attempt)
 
@@ -268,7 +268,7 @@ async def test_kinds_that_come_later_are_heard_of(there: World, server: Server):
 async def test_webhooks_are_among_those_asked_only_while_there_are_any(
     there: World, server: Server
 ):
-    """They come first, so that whoever counts at the end counts what is stored."""
+    """They come first, so that a plugin that counts at the end counts what is stored."""
 
     def other(_attempt: Attempt) -> None:
         return
@@ -308,7 +308,7 @@ async def test_a_webhook_with_side_effects_refuses_trials(there: World, server: 
 
 
 @scenario
-async def test_what_nobody_hears_of_any_more_is_not_listened_for(there: World, server: Server):
+async def test_a_closed_plugin_stops_watching_the_store(there: World, server: Server):
     """After the end no change of the store is followed."""
     client = server.on("x", lambda _: {})
     await there.webhooks.close()
@@ -317,7 +317,7 @@ async def test_what_nobody_hears_of_any_more_is_not_listened_for(there: World, s
 
 
 def test_configurations_of_earlier_hold_from_the_start(tmp_path: Path):
-    """A plane that is opened again asks whom it asked before."""
+    """A reopened plane calls the same webhooks as before."""
 
     async def story() -> None:
         async with serving(tmp_path) as server:
@@ -332,7 +332,7 @@ def test_configurations_of_earlier_hold_from_the_start(tmp_path: Path):
 
 @scenario
 async def test_w1_what_cannot_be_read_takes_nothing_back(there: World, server: Server):
-    """A configuration that nobody understands any more does not open the door it held."""
+    """The last readable version of a configuration stays in force."""
     made = await there.configure(VALIDATING, "v", hook(server.on("x", lambda _: {})))
     storage = "admissionregistration.k8s.io/validatingwebhookconfigurations"
     revision = int(made["metadata"]["resourceVersion"])

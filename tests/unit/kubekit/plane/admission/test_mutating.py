@@ -56,7 +56,7 @@ def marking(server: Server, name: str, label: str) -> Document:
 
 @scenario
 async def test_a_patch_completes_the_object(there: World, server: Server):
-    """The document is replaced, and somebody is told to judge it again."""
+    """The document is replaced, and marked for validation."""
     client = server.on("x", lambda _: patch(add("/data", {"a": "b"})))
     await there.configure(MUTATING, "m", hook(client))
     attempt = there.attempt()
@@ -98,8 +98,8 @@ async def test_the_next_sees_the_defaults_of_what_was_added(there: World, server
 
 
 @scenario
-async def test_who_wants_it_is_asked_again(there: World, server: Server):
-    """Once more, and only if another one changed the object after him."""
+async def test_a_webhook_can_be_reinvoked(there: World, server: Server):
+    """Once more, and only if a later webhook changed the object."""
     early, late = marking(server, "early", "early"), marking(server, "late", "late")
     await there.configure(
         MUTATING,
@@ -292,7 +292,7 @@ async def test_a_scale_is_patched_as_a_scale(there: World, server: Server):
 
 @scenario
 async def test_a_scale_that_makes_no_sense_is_refused(there: World, server: Server):
-    """A number below zero is nobody's wish."""
+    """A negative number is invalid."""
     client = server.on("x", lambda _: patch(add("/spec/replicas", -1)))
     await there.configure(MUTATING, "m", hook(client))
     attempt = there.attempt("update", BOAT, subresource="scale", content={"spec": {"crew": 2}})
@@ -300,7 +300,7 @@ async def test_a_scale_that_makes_no_sense_is_refused(there: World, server: Serv
 
 
 @scenario
-async def test_a_trial_is_told_to_be_one(there: World, server: Server):
+async def test_a_dry_run_is_marked_in_the_request(there: World, server: Server):
     """A webhook without side effects is asked about it like about any other change."""
     await there.configure(MUTATING, "m", hook(server.on("x", lambda _: {})))
     await asked(there, there.attempt(options=WriteOptions(dry_run=True)))
@@ -314,7 +314,7 @@ def test_w1_many_that_hang_do_not_add_up(tmp_path: Path):
 
     async def never(_request: web.Request) -> web.StreamResponse:
         await asyncio.Event().wait()
-        raise AssertionError("nobody sets it")
+        raise AssertionError("the event is never set")
 
     async def story() -> None:
         async with (
@@ -390,7 +390,7 @@ def test_w1_no_patch_changes_who_an_object_is(boat: Attempt, operations: list[Do
     ids=["no labels", "no label", "no finalizers"],
 )
 @scenario
-async def test_w1_metadata_that_nobody_can_read_is_the_webhooks_fault(
+async def test_w1_unreadable_metadata_is_the_webhooks_fault(
     there: World, server: Server, spoiled: Document
 ):
     """The change is refused in the webhook's name, before the next one is asked about it."""

@@ -295,8 +295,8 @@ def test_a_deletion_takes_no_room(tmp_path: Path):
     asyncio.run(story())
 
 
-def test_t6_what_is_about_to_go_does_not_grow_for_ever(tmp_path: Path):
-    """There is something in reserve for the last words of objects, and not more than that."""
+def test_t6_objects_in_deletion_do_not_grow_without_limit(tmp_path: Path):
+    """There is a reserve for the last updates of objects, and not more than that."""
 
     async def story() -> None:
         async with room(tmp_path, Quota(size=4000)) as there:

@@ -56,22 +56,22 @@ async def refusal(there: World, attempt: Attempt) -> ApiError:
 
 
 @scenario
-async def test_without_webhooks_nobody_waits(there: World):
+async def test_without_webhooks_nothing_waits(there: World):
     """There is not even something to await."""
     assert there.webhooks.validate(there.attempt()) is None
     assert there.webhooks.mutate(there.attempt()) is None
 
 
 @scenario
-async def test_without_a_webhook_for_it_nobody_waits(there: World, server: Server):
-    """Whether a rule speaks of a change is known without asking."""
+async def test_without_a_matching_webhook_nothing_waits(there: World, server: Server):
+    """The rules are evaluated without a call."""
     await there.configure(VALIDATING, "v", hook(server.client("x")))
     assert there.webhooks.validate(there.attempt(kind=("v1", "Secret"))) is None
 
 
 @scenario
 async def test_a_webhook_is_asked_about_a_change(there: World, server: Server):
-    """It is told who wants what, in the shape that Kubernetes writes."""
+    """It gets the user and the change, in Kubernetes' format."""
     await there.configure(VALIDATING, "v", hook(server.on("x", lambda _: FINE)))
     attempt = there.attempt(content={"data": {"a": "b"}}, options=WriteOptions(field_manager="me"))
     await asked(there, attempt)
@@ -176,7 +176,7 @@ async def test_a_scale_is_shown_as_a_scale(there: World, server: Server):
     ids=str,
 )
 @scenario
-async def test_a_no_is_told_as_the_webhook_says(
+async def test_a_denial_has_the_webhooks_own_status(
     there: World, server: Server, *, status, kind, code, reason, words
 ):
     """With its code and reason, by the error that a client of a server would see."""
@@ -306,7 +306,7 @@ async def test_a_service_is_not_found(there: World):
 
 
 def test_a_service_may_be_resolved(tmp_path: Path):
-    """Whoever runs the plane may say where Services are; the certificate is for their name."""
+    """The operator of the plane may resolve Services; the certificate is for their name."""
 
     async def story() -> None:
         async with serving(tmp_path, "s.room.svc") as server:
@@ -334,7 +334,7 @@ async def test_a_webhook_that_reads_only_old_reviews_fails(there: World, server:
 
 @scenario
 async def test_w1_another_certificate_fails_closed(there: World, server: Server):
-    """Nobody else can say yes in the webhook's place."""
+    """No other server can answer in the webhook's place."""
     client = server.on("x", lambda _: FINE)
     strangers = base64.b64encode(pair()[0]).decode()
     await there.configure(VALIDATING, "v", hook(client | {"caBundle": strangers}))
@@ -393,8 +393,8 @@ async def test_all_are_asked_at_once(there: World, server: Server):
 
 
 @scenario
-async def test_of_several_refusals_the_first_is_told(there: World, server: Server):
-    """By the names of the configurations, whoever answered first."""
+async def test_of_several_denials_the_first_is_reported(there: World, server: Server):
+    """By the names of the configurations, in whatever order they answered."""
     for name in ("b", "a"):
         client = server.on(name, functools.partial(_no, f"says {name}"))
         await there.configure(VALIDATING, name, hook(client, name))
@@ -403,13 +403,13 @@ async def test_of_several_refusals_the_first_is_told(there: World, server: Serve
 
 @scenario
 async def test_w1_others_are_served_while_a_webhook_hangs(there: World, server: Server):
-    """Waiting for one is nobody else's time."""
-    reached, let_go = asyncio.Event(), asyncio.Event()
+    """Other changes do not wait for it."""
+    reached, release = asyncio.Event(), asyncio.Event()
 
     async def hang(request: web.Request) -> web.Response:
         review = msgspec.json.decode(await request.read())
         reached.set()
-        await let_go.wait()
+        await release.wait()
         return web.json_response(answer(review["request"]["uid"], {}))
 
     selector = {"matchLabels": {"slow": "yes"}}
@@ -422,7 +422,7 @@ async def test_w1_others_are_served_while_a_webhook_hangs(there: World, server: 
     for number in range(50):
         await asked(there, there.attempt(name=f"quick-{number}"))
     assert not any(task.done() for task in stuck)
-    let_go.set()
+    release.set()
     await asyncio.gather(*stuck)
 
 
