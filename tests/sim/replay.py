@@ -35,9 +35,9 @@ class Outcome:
     violation: str = ""
 
 
-def play(seed: int, team: Team | None = None, *, told: bool = False) -> Outcome:
+def play(seed: int, team: Team | None = None, *, echo: bool = False) -> Outcome:
     """The run of a seed. One that fails raises, and says all that is needed to find out why."""
-    trace = Trace(told=told)
+    trace = Trace(echo=echo)
     loop = SimLoop(seed)
     worlds: list[World] = []
 
@@ -59,7 +59,7 @@ def _explained(seed: int, trace: Trace, error: Exception) -> str:
     what = str(error) if isinstance(error, Violation) else repr(error)
     lines = "\n".join(list(trace.lines)[-SHOWN:])
     return (
-        f"seed {seed}: {what}\n  {options(seed).told()}\n"
+        f"seed {seed}: {what}\n  {options(seed).describe()}\n"
         f"the last of {trace.count} lines:\n{lines}\n"
         f"seed {seed}: {what}\nsee all of it: make sim OF=runtime SEED={seed}"
     )
@@ -106,9 +106,9 @@ def main() -> int:
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # for whoever reads only the beginning
     for seed in asked.seeds:
         if not asked.digest:
-            print(f"seed {seed}\n  {options(seed).told()}")  # noqa: T201 -- what was asked for
+            print(f"seed {seed}\n  {options(seed).describe()}")  # noqa: T201 -- what was asked for
         try:
-            print(play(seed, told=not asked.digest))  # noqa: T201 -- what was asked for
+            print(play(seed, echo=not asked.digest))  # noqa: T201 -- what was asked for
         except AssertionError as error:
             print(str(error).splitlines()[0])  # noqa: T201 -- what was asked for
             return 1

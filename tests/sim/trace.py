@@ -1,4 +1,4 @@
-"""What happened in a simulated world, line by line, for people to read and for machines to compare."""
+"""What happened in a simulated world, line by line, to read and to compare."""
 
 import asyncio
 import hashlib
@@ -9,12 +9,12 @@ KEPT: Final = 400
 
 
 class Trace:
-    """The latest lines, and a digest of all of them. ``told`` prints each as it comes."""
+    """The latest lines, and a digest of all of them. ``echo`` prints each as it comes."""
 
-    def __init__(self, *, told: bool = False, kept: int = KEPT) -> None:
+    def __init__(self, *, echo: bool = False, kept: int = KEPT) -> None:
         self.lines: deque[str] = deque(maxlen=kept)
         self.count = 0
-        self._told = told
+        self._echo = echo
         self._digest = hashlib.blake2b(digest_size=16)
 
     def say(self, who: str, what: str, subject: str = "", outcome: str = "") -> None:
@@ -23,7 +23,7 @@ class Trace:
         self._digest.update(line.encode())
         self.lines.append(line)
         self.count += 1
-        if self._told:
+        if self._echo:
             print(line)  # noqa: T201 -- a replay is read on the terminal
 
     @property

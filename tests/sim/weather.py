@@ -22,7 +22,7 @@ class Weather:
     delay: float = 5.0
     repeated: float = 0.0  # per opened watch: it tells again what was told before
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """What differs from fair weather, in one line."""
         fair = Weather()
         said = (f.name for f in fields(self) if getattr(self, f.name) != getattr(fair, f.name))

@@ -48,8 +48,8 @@ class Options:
     vandals: bool
     page: int  # objects in one page of a list
 
-    def told(self) -> str:
-        weathers = "; ".join(weather.told() for weather in self.weathers)
+    def describe(self) -> str:
+        weathers = "; ".join(weather.describe() for weather in self.weathers)
         return (
             f"projects={self.projects} processes={self.processes} elected={self.elected} "
             f"nemeses={','.join(self.nemeses) or 'none'} seconds={self.seconds:.0f} "

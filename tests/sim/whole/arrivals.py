@@ -1,4 +1,4 @@
-"""L1 and L2: what was asked for is there, of the newest template, and every copy says the same."""
+"""L1 and L2: what was requested exists, with the newest template, and all copies are equal."""
 
 from collections.abc import Iterator
 
@@ -80,16 +80,17 @@ def l2_copies_equal_the_cell(reading: Reading) -> Iterator[str]:
 
 
 def l2_reports_equal_the_cell(reading: Reading) -> Iterator[str]:
-    """Hub and project say of a deployment what its cell says."""
+    """Hub and project report the same of a deployment as its cell."""
     for project in reading.homes("project"):
         for (namespace, name), deployment in reading.all(project, WorkloadDeployment).items():
             room = reading.room(project, namespace)
             for cell in reading.bound(room, name):
                 report = reading.find(cell, WorkloadDeployment, (room, name))
                 hub = reading.find(HUB, WorkloadDeployment, (room, name))
-                for plane, told in (("hub", hub), (project.name, deployment)):
-                    if report is not None and told is not None and _said(told) != _said(report):
-                        yield f"L2 {plane}/{name}: says {_said(told)}, {cell.name} {_said(report)}"
+                for plane, shown in (("hub", hub), (project.name, deployment)):
+                    if report is None or shown is None or _reported(shown) == _reported(report):
+                        continue
+                    yield f"L2 {plane}/{name}: {_reported(shown)}, {cell.name} {_reported(report)}"
 
 
 LAWS = (
@@ -154,7 +155,7 @@ def _slots(
     there = {ordinal(each): each for each in instances}
     for number in range(desired):
         if number not in there and not blocked:
-            yield f"{where}: nobody in slot {number}"
+            yield f"{where}: slot {number} is empty"
     for slot, instance in there.items():
         if slot is None or slot >= desired:
             yield f"{where}: {instance.metadata.name} is too many"
@@ -171,22 +172,22 @@ def _says(copy: Instance, original: Instance) -> bool:
 
 
 def _projection(reading: Reading, copy: Instance) -> Instance | None:
-    told = copy.metadata.labels
-    namespace = told.get(labels.UPSTREAM_NAMESPACE, "")
-    project = names.cluster_key(names.decode_cluster(told.get(labels.UPSTREAM_CLUSTER, "")))
+    values = copy.metadata.labels
+    namespace = values.get(labels.UPSTREAM_NAMESPACE, "")
+    project = names.cluster_key(names.decode_cluster(values.get(labels.UPSTREAM_CLUSTER, "")))
     home = PlaneRef("project", project)
     if home not in reading.homes("project"):
         return None
     return reading.find(home, Instance, (namespace, copy.metadata.name))
 
 
-def _said(deployment: WorkloadDeployment) -> tuple[object, ...]:
-    """What a status says, whoever's numbers it counts generations by."""
+def _reported(deployment: WorkloadDeployment) -> tuple[object, ...]:
+    """A status without its generations, which each plane counts by itself."""
     status = deployment.status
     counted = tuple(getattr(status, name) for name in ReplicaCounts.__struct_fields__)
     conditions = sorted(
-        (said.type, said.status, said.reason, said.message)
-        for said in status.conditions
-        if said.type not in _SAID_BY_THE_PROJECT
+        (each.type, each.status, each.reason, each.message)
+        for each in status.conditions
+        if each.type not in _SAID_BY_THE_PROJECT
     )
     return counted, conditions, status.location

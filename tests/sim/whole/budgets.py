@@ -69,15 +69,18 @@ class Budgets:
     def s3_a_wanted_slot_keeps_its_grant(self, commit: Commit[ResourceClaim]) -> str:
         """The grant of a slot that was wanted all the time, in the same size, is not given back.
 
-        A roll at a full budget would come back one short: somebody else waits for it.
+        A roll at a full budget would come back one short: another claim waits for it.
         """
-        told = commit.obj.metadata.labels
-        cell, room = told.get(labels.SOURCE_CLUSTER, ""), told.get(labels.INSTANCE_NAMESPACE, "")
+        claim_labels = commit.obj.metadata.labels
+        cell, room = (
+            claim_labels.get(labels.SOURCE_CLUSTER, ""),
+            claim_labels.get(labels.INSTANCE_NAMESPACE, ""),
+        )
         parts = names.instance_parts(names.claim_instance(commit.obj.metadata.name) or "")
         if not commit.leaves or not is_granted(commit.obj) or parts is None:
             return ""
         if self._sight.was_silent(cell, commit.at - self._sight.lag):
-            return ""  # nobody knows what it wants, and it may be given up
+            return ""  # its need is unknown, and it may be released
         if commit.at - self._sight.ending_since(commit.home.name, commit.at) >= PATIENCE:
             return ""  # its project is deleted, and waits no longer for the cell
         shapes = self._shapes.named(PlaneRef("cell", cell), room, parts[0], commit.at)

@@ -110,7 +110,7 @@ class Commit(Generic[K]):
 
     @property
     def leaves(self) -> bool:
-        """Whether this commit is the one that says that it is to go, or ends it without a word."""
+        """Whether this commit marks the object for deletion, or deletes it at once."""
         before = self.old_head
         left = before is not None and before.deleting
         return (self.head.deleting or self.gone) and not left
@@ -134,7 +134,7 @@ def whole(head: Head, data: bytes) -> Object | Head:
 
 
 class Lately(Generic[T]):
-    """What something was at any time of late: whoever acts may have looked at it then."""
+    """The recent states of something: a decision may be based on any of them."""
 
     __slots__ = ("_lag", "_states")
 
@@ -157,6 +157,6 @@ class Lately(Generic[T]):
         return self._states[-1][1] if self._states else None
 
     def _drop(self, now: float) -> None:
-        # What held when that time began counts too.
+        # The state at the start of that time counts too.
         while len(self._states) > 1 and self._states[1][0] < now - self._lag:
             self._states.popleft()

@@ -55,7 +55,7 @@ _PROJECT: Final = names.cluster("shop")
 
 
 class Court(Docket):
-    """The judge, and the world that he judges."""
+    """The judge, and the world under judgement."""
 
     def settle(self) -> None:
         """Everything as it is once a Workload is served."""
@@ -65,9 +65,9 @@ class Court(Docket):
         for cell in (DFW, LHR):
             self.hear(cell)
         self.put(SHOP, Namespace(metadata=ObjectMeta(name="default", uid="uid-of-default")))
-        told = {labels.UPSTREAM_CLUSTER: "cluster-shop", labels.UPSTREAM_NAMESPACE: "default"}
+        upstream = {labels.UPSTREAM_CLUSTER: "cluster-shop", labels.UPSTREAM_NAMESPACE: "default"}
         for home in (HUB, DFW, LHR):
-            self.put(home, Namespace(metadata=ObjectMeta(name=ROOM, labels=told)))
+            self.put(home, Namespace(metadata=ObjectMeta(name=ROOM, labels=upstream)))
         self.deploy(builders.workload("web", builders.placement("home", "DFW", replicas=2)))
         for ordinal in range(2):
             self.bring_up(ordinal)
@@ -91,7 +91,7 @@ class Court(Docket):
         )
 
     def hear(self, cell: PlaneRef, status: ConditionStatus = "True") -> None:
-        """Say on the hub whether a cell answers."""
+        """Report on the hub whether a cell is reachable."""
         ready = builders.condition("Ready", status)
         self.put(
             HUB,
@@ -127,12 +127,12 @@ class Court(Docket):
 
     def pause(self) -> None:
         """Hold changes of the template back."""
-        self.deploy(self._told({annotations.PAUSED: "true"}))
+        self.deploy(self._annotated({annotations.PAUSED: "true"}))
 
     def let_roll_together(self, most: str) -> None:
         """Let so many Instances be down at a time while they are replaced."""
-        told = self._told({annotations.MAX_UNAVAILABLE: most})
-        self.deploy(replace(self._workload(policy="Parallel"), metadata=told.metadata))
+        annotated = self._annotated({annotations.MAX_UNAVAILABLE: most})
+        self.deploy(replace(self._workload(policy="Parallel"), metadata=annotated.metadata))
 
     def make(self, ordinal: int, *, of: WorkloadDeployment | None = None, **meta: Any) -> Instance:
         """An Instance as its deployment makes it."""
@@ -179,7 +179,7 @@ class Court(Docket):
         )
 
     def bring_up(self, ordinal: int) -> Instance:
-        """An Instance, from its beginning until it is Ready. A slot may have its claim already."""
+        """An Instance, from its creation until it is Ready. A slot may have its claim already."""
         self.make(ordinal)
         claim = names.claim(names.instance(WEB, ordinal))
         if (SHOP, ResourceClaim.RESOURCE.kind, claim) not in self._objects:
@@ -199,8 +199,8 @@ class Court(Docket):
     def show(self, ordinal: int) -> Instance:
         """What the project shows of an Instance."""
         instance = self.get(DFW, Instance, names.instance(WEB, ordinal))
-        told = {labels.UPSTREAM_CLUSTER: "cluster-shop", labels.UPSTREAM_NAMESPACE: "default"}
-        copy = replace(instance.metadata, labels=instance.metadata.labels | told)
+        upstream = {labels.UPSTREAM_CLUSTER: "cluster-shop", labels.UPSTREAM_NAMESPACE: "default"}
+        copy = replace(instance.metadata, labels=instance.metadata.labels | upstream)
         owner = self.get(SHOP, WorkloadDeployment, WEB)
         return self.put(SHOP, projection(replace(instance, metadata=copy), owner))
 
@@ -216,10 +216,10 @@ class Court(Docket):
     def work_name(self) -> str:
         return names.work(ROOM, WEB, WorkloadDeployment.RESOURCE.kind)
 
-    def _told(self, said: dict[str, str]) -> Workload:
+    def _annotated(self, values: dict[str, str]) -> Workload:
         """The Workload with these annotations."""
         found = self.get(SHOP, Workload, "web")
-        return replace(found, metadata=replace(found.metadata, annotations=said))
+        return replace(found, metadata=replace(found.metadata, annotations=values))
 
     def _workload(self, *, replicas: int = -1, image: str = "", policy: str = "") -> Workload:
         """The Workload as it is, but for what is named."""
@@ -240,25 +240,25 @@ Story = Callable[[Court], Coroutine[Any, Any, None]]
 
 
 def tried(story: Story) -> str:
-    """What the judge says of a story that begins in the lawful world."""
+    """The violation in a story that starts in the lawful world."""
 
-    async def tell() -> str:
+    async def main() -> str:
         court = Court()
         court.settle()
         assert not court.judge.violation
         await story(court)
         return court.judge.violation
 
-    return run(tell())
+    return run(main())
 
 
 async def later(seconds: float = 2 * LAG) -> None:
-    """Let so much time pass that what was is no excuse any more."""
+    """Let enough time pass that earlier states are no excuse any more."""
     await asyncio.sleep(seconds)
 
 
 def work(copy: WorkloadDeployment) -> Work:
-    """What the engine tells the cell of DFW to have."""
+    """The Work of the engine for the cell of DFW."""
     manifest = msgspec.json.decode(msgspec.json.encode(copy))
     kind = WorkloadDeployment.RESOURCE.kind
     return Work(

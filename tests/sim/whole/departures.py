@@ -1,10 +1,10 @@
-"""Laws of departures: S2, S15. What goes must go for a cause, and the cause decides what is allowed.
+"""Laws of departures: S2, S15. An Instance goes for a cause, and the cause decides what is allowed.
 
     deletion    its deployment is to go, or has gone
     scale       its number is beyond what is wanted
     stray       its name is not one that its deployment gives
     repair      it is of another template, and was not Ready
-    roll        it is of another template, and was Ready: nobody is to miss more than one at a time
+    roll        it is of another template, and was Ready: no more than one may be missing at a time
 
 Nothing else is a cause: that a plane cannot be reached is none, nor is a machine that fails.
 """
@@ -36,7 +36,7 @@ class Cause(StrEnum):
 
 
 class Departures:
-    """Remembers who was Ready, and whom rolls have taken down."""
+    """Remembers which Instances were Ready, and which ones rolls have taken down."""
 
     def __init__(self, sight: Sight, shapes: Shapes) -> None:
         self._sight = sight
@@ -53,7 +53,7 @@ class Departures:
                 self.s2_a_roll_goes_from_the_highest,
                 self.s15_a_cut_cell_lets_everything_run,
             ),
-            ("cell", "WorkloadDeployment"): (self.s15_a_deployment_goes_only_when_told,),
+            ("cell", "WorkloadDeployment"): (self.s15_a_deployment_goes_only_with_its_work,),
         }
         self.notes: Notes = {
             ("cell", "Instance"): self.note,
@@ -128,13 +128,13 @@ class Departures:
         return ""
 
     def s15_a_cut_cell_lets_everything_run(self, commit: Commit[Instance]) -> str:
-        """A cell that is cut off takes nothing down but what it was told to before."""
+        """A cell that is cut off takes nothing down but what was to go before."""
         if not commit.leaves or not self._sight.is_cut(commit.home.name):
             return ""
         none = self._cause(commit) is Cause.NONE
         return "it goes while its cell is cut off, and it was wanted as it is" if none else ""
 
-    def s15_a_deployment_goes_only_when_told(self, commit: Commit[WorkloadDeployment]) -> str:
+    def s15_a_deployment_goes_only_with_its_work(self, commit: Commit[WorkloadDeployment]) -> str:
         """A deployment goes from a cell because its Work is to go, not because that is not found."""
         if not commit.leaves or self._room_goes(commit.home, commit.key[0]):
             return ""

@@ -1,4 +1,4 @@
-"""Commits made by hand, as a plane would make them, for a judge to hear of."""
+"""Commits made by hand, as a plane would make them, for a judge."""
 
 from typing import Any, Final, TypeVar
 
@@ -49,7 +49,7 @@ class Docket:
         return self.put(home, replace(found, metadata=replace(found.metadata, **changes)))
 
     def ask(self, home: PlaneRef, kind: type[K], name: str) -> K:
-        """Ask for the removal of an object that somebody holds."""
+        """Delete an object that has a finalizer."""
         return self.meta(home, kind, name, deletion_timestamp=builders.NOW)
 
     def remove(self, home: PlaneRef, kind: type[Object], name: str) -> None:
@@ -63,12 +63,12 @@ class Docket:
         *,
         revision: int = 0,
         previous: Record | None = None,
-        told: str = "",
+        resource_version: str = "",
     ) -> K:
         """A commit as it is given; lawful or not."""
         place = home, obj.kind, obj.metadata.name
         number = revision or self._revisions.get(home, 0) + 1
-        version = told or str(number)
+        version = resource_version or str(number)
         written = replace(obj, metadata=replace(obj.metadata, resource_version=version))
         record = Record(obj.metadata.name, number, msgspec.json.encode(written))
         before = previous or self._records.get(place)

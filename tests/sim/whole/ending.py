@@ -26,7 +26,7 @@ class Waiting(NamedTuple):
 
 
 def differences(planes: Mapping[PlaneRef, Plane]) -> list[str]:
-    """What is not as it should be when all planes are open, and nobody is cut off or dead."""
+    """What is not as it should be when all planes are open, and no process is cut off or dead."""
     reading = _read(planes)
     return [difference for law in LAWS for difference in law(reading)]
 

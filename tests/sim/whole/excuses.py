@@ -47,11 +47,11 @@ def left(reading: Reading, project: PlaneRef) -> dict[str, int]:
 def place(reading: Reading, instance: Instance) -> tuple[PlaneRef, Key] | None:
     """The project of an Instance of a cell, and where its claim is there."""
     room = reading.find(HUB, Namespace, ("", instance.metadata.namespace))
-    told = identity(room) if room else None
-    if told is None:
+    origin = identity(room) if room else None
+    if origin is None:
         return None
-    project = PlaneRef("project", names.cluster_key(told.project))
-    return project, (told.namespace, names.claim(instance.metadata.name))
+    project = PlaneRef("project", names.cluster_key(origin.project))
+    return project, (origin.namespace, names.claim(instance.metadata.name))
 
 
 def _image_faults(reading: Reading, cell: PlaneRef, instance: Instance) -> Iterator[str]:
@@ -95,7 +95,10 @@ def _lack_of_quota(reading: Reading, instance: Instance) -> str:
 
 def source(claim: ResourceClaim) -> tuple[PlaneRef, Key] | None:
     """The Instance that a claim is for: its cell, and where it is there."""
-    told = claim.metadata.labels
-    cell, room = told.get(labels.SOURCE_CLUSTER), told.get(labels.INSTANCE_NAMESPACE)
+    claim_labels = claim.metadata.labels
+    cell, room = (
+        claim_labels.get(labels.SOURCE_CLUSTER),
+        claim_labels.get(labels.INSTANCE_NAMESPACE),
+    )
     name = names.claim_instance(claim.metadata.name)
     return (PlaneRef("cell", cell), (room, name)) if cell and room and name else None

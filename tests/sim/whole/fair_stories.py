@@ -41,7 +41,7 @@ async def fair_scale_to_and_fro_during_a_roll(court: Court) -> None:
 
 
 async def fair_repair_of_two_that_were_not_ready(court: Court) -> None:
-    """What serves nobody may be replaced at once."""
+    """An Instance that is not Ready may be replaced at once."""
     for ordinal in range(2):
         court.say(ordinal, "False")
     court.roll("registry.test/web:2")
@@ -63,13 +63,13 @@ async def fair_stray(court: Court) -> None:
     """An Instance whose name is no slot's goes."""
     found = court.get(DFW, Instance, FIRST)
     meta = replace(found.metadata, name="stray", uid="uid-stray", finalizers=(), annotations={})
-    told = {k: v for k, v in meta.labels.items() if k != labels.INSTANCE_INDEX}
-    court.slip(DFW, replace(found, metadata=replace(meta, labels=told)))
+    changed = {k: v for k, v in meta.labels.items() if k != labels.INSTANCE_INDEX}
+    court.slip(DFW, replace(found, metadata=replace(meta, labels=changed)))
     court.remove(DFW, Instance, "stray")
 
 
 async def fair_vandal(court: Court) -> None:
-    """What somebody else deletes is not the system's doing."""
+    """A deletion by another client is not the system's doing."""
     court.judge.forgive(court.get(DFW, Instance, FIRST).metadata.uid, "a vandal")
     court.take_down(0)
     court.bring_up(0)
@@ -106,7 +106,7 @@ async def fair_deletion(court: Court) -> None:
 
 
 async def fair_deletion_of_what_a_silent_cell_has(court: Court) -> None:
-    """A cell that is not heard of is not waited for, by Workloads and deployments."""
+    """An unreachable cell is not waited for, by Workloads and deployments."""
     court.ask(SHOP, Workload, "web")
     court.hear(DFW, "False")
     court.remove(SHOP, Workload, "web")
@@ -166,7 +166,7 @@ async def fair_project_after_five_minutes(court: Court) -> None:
 
 
 async def fair_project_with_a_cell_that_is_cut(court: Court) -> None:
-    """A project does not wait for the machines of a cell that is not heard of."""
+    """A project does not wait for the machines of an unreachable cell."""
     court.judge.cut("dfw")
     court.ask(CORE, Project, "shop")
     court.remove(CORE, Project, "shop")
@@ -197,8 +197,8 @@ async def fair_machine_in_another_cell(court: Court) -> None:
     """A cell that was silent may still run what another has begun to run."""
     court.hear(DFW, "False")
     claim = court.get(SHOP, ResourceClaim, names.claim(FIRST))
-    told = claim.metadata.labels | {labels.SOURCE_CLUSTER: "lhr"}
-    court.meta(SHOP, ResourceClaim, claim.metadata.name, labels=told)
+    changed = claim.metadata.labels | {labels.SOURCE_CLUSTER: "lhr"}
+    court.meta(SHOP, ResourceClaim, claim.metadata.name, labels=changed)
     court.run_in(LHR, 0)
 
 
@@ -210,17 +210,17 @@ async def fair_budget_that_is_lowered(court: Court) -> None:
 
 
 async def fair_deployment_that_a_user_gave_away(court: Court) -> None:
-    """A uid that nobody knows is of no other project."""
-    told = court.get(HUB, WorkloadDeployment, WEB).metadata.labels
-    court.meta(HUB, WorkloadDeployment, WEB, labels=told | {labels.WORKLOAD_UID: "who"})
+    """An unknown uid is of no other project."""
+    changed = court.get(HUB, WorkloadDeployment, WEB).metadata.labels
+    court.meta(HUB, WorkloadDeployment, WEB, labels=changed | {labels.WORKLOAD_UID: "who"})
 
 
 async def fair_project_of_another_name(court: Court) -> None:
     """A project's own things are its own."""
     court.put(BANK, Namespace(metadata=ObjectMeta(name="default", uid="uid-of-bank")))
-    told = {labels.UPSTREAM_CLUSTER: "cluster-bank", labels.UPSTREAM_NAMESPACE: "default"}
+    changed = {labels.UPSTREAM_CLUSTER: "cluster-bank", labels.UPSTREAM_NAMESPACE: "default"}
     room = names.hub_namespace("uid-of-bank")
-    court.put(HUB, Namespace(metadata=ObjectMeta(name=room, labels=told)))
+    court.put(HUB, Namespace(metadata=ObjectMeta(name=room, labels=changed)))
 
 
 async def fair_claim_that_was_never_granted(court: Court) -> None:

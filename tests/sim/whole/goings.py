@@ -1,7 +1,6 @@
 """Laws of what goes last: S9, S10. A policy outlasts its deployments, a Workload its machines.
 
-A cell that is not heard of is not waited for, nor is one that answers and does nothing for five
-minutes.
+An unreachable cell is not waited for, nor is one that answers and does nothing for five minutes.
 """
 
 from collections.abc import Iterator
@@ -19,7 +18,7 @@ from tests.sim.whole.sight import PATIENCE, Sight, recently
 
 
 class Goings:
-    """Remembers since when what is to go is to go, and when policies were needed."""
+    """Remembers when deletions were requested, and when policies were needed."""
 
     def __init__(self, sight: Sight) -> None:
         self.ended: dict[str, tuple[float, float]] = {}  # Workloads: when asked for, when gone
@@ -72,7 +71,7 @@ class Goings:
     def s9_a_policy_stays_while_it_is_needed(self, commit: Commit[PropagationPolicy]) -> str:
         """The policy of a city does not go while the hub has a live deployment there.
 
-        A deployment that has just come finds it missing, and makes it anew.
+        A deployment that has just come finds it missing, and makes it again.
         """
         for deployment in self._served(commit.key) if commit.leaves else ():
             since = self._born.get(deployment.metadata.uid, commit.at)
@@ -87,15 +86,15 @@ class Goings:
         return "it was made, and there is no deployment for it"
 
     def s10_a_workload_goes_after_its_machines(self, commit: Commit[Workload]) -> str:
-        """A Workload is gone only when every cell that is heard of is empty of it."""
+        """A Workload is gone only when every reachable cell is empty of it."""
         return self._left(commit, commit.uid)
 
     def s10_a_deployment_goes_after_its_machines(self, commit: Commit[WorkloadDeployment]) -> str:
-        """A deployment is gone from its project only when no cell that is heard of has any of it."""
+        """A deployment is gone from its project only when no reachable cell has any of it."""
         return self._left(commit, commit.obj.spec.workload_ref.uid)
 
     def s10_a_project_goes_after_its_machines(self, commit: Commit[Project]) -> str:
-        """A Project is gone only when no cell that is heard of runs a machine of it."""
+        """A Project is gone only when no reachable cell runs a machine of it."""
         name = commit.obj.metadata.name
         asked = self._sight.ending_since(name, commit.at)
         if not commit.gone or commit.at - asked >= PATIENCE:
@@ -110,7 +109,7 @@ class Goings:
         return ""
 
     def _left(self, commit: Commit[Any], workload: str) -> str:
-        """What cells that are heard of still have of a Workload, or of one deployment of it."""
+        """What reachable cells still have of a Workload, or of one deployment of it."""
         asked = self._asked.get(commit.uid, commit.at)
         if not commit.gone or commit.at - asked >= PATIENCE:
             return ""

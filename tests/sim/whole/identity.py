@@ -50,7 +50,7 @@ class Identity:
             self._latest[commit.home, commit.uid] = commit.revision
 
     def drop(self, home: PlaneRef) -> None:
-        """A plane is no more; what it is followed by counts from the beginning."""
+        """A plane is gone; the next one counts from the start."""
         self._revisions.pop(home, None)
         self._written.pop(home, None)
         self._latest = {at: seen for at, seen in self._latest.items() if at[0] != home}
@@ -76,7 +76,7 @@ class Identity:
         return f"its generation went from {old.metadata.generation} to {new.metadata.generation}"
 
     def s6_uids_are_never_reused(self, commit: Commit[Any]) -> str:
-        """A uid stands for one object, in one place, for ever."""
+        """A uid stands for one object, at one path, permanently."""
         known = self._uids.get(commit.uid)
         if known is not None and known != commit.where:
             return f"it has the uid of {known}"
@@ -90,7 +90,7 @@ class Identity:
         return ""
 
     def acknowledged(self, home: PlaneRef, uid: str, revision: int) -> str:
-        """What is wrong with the word of a plane that it has written something; empty if nothing."""
+        """What is wrong with an acknowledgement of a write; empty if nothing."""
         written = self._written.get(home, {}).get(revision)
         return "" if written == uid else f"{home.name} acknowledged {revision} of {uid} in vain"
 
@@ -104,13 +104,13 @@ class Identity:
             other = self._projects.get(value, project)
             if other != project:
                 return f"it is of {project}, and names {value} of {other}"
-        told = meta.labels.get(labels.UPSTREAM_CLUSTER)
-        if told is not None and names.cluster_key(names.decode_cluster(told)) != project:
-            return f"it is of {project}, and says {told}"
+        upstream = meta.labels.get(labels.UPSTREAM_CLUSTER)
+        if upstream is not None and names.cluster_key(names.decode_cluster(upstream)) != project:
+            return f"it is of {project}, and names {upstream}"
         return ""
 
     def s11_owners_are_of_the_same_plane(self, commit: Commit[Any]) -> str:
-        """An owner is in the plane of what it owns: elsewhere nobody could know that it has gone."""
+        """An owner is in the plane of what it owns: its deletion would not be observed elsewhere."""
         for owner in commit.head.metadata.owner_references:
             known = self._uids.get(owner.uid, "")
             if known and not known.startswith(f"{commit.home.name}: {owner.kind} "):
@@ -118,17 +118,19 @@ class Identity:
         return ""
 
     def s11_rooms_map_one_to_one(self, commit: Commit[Namespace]) -> str:
-        """A namespace of hub and cells stands for one namespace of one project, for ever."""
-        told, room = identity(commit.obj), commit.obj.metadata.name
+        """A namespace of hub and cells stands for one namespace of one project, permanently."""
+        origin, room = identity(commit.obj), commit.obj.metadata.name
         uid = names.hub_namespace_uid(room)
-        if told is None or uid is None:
+        if origin is None or uid is None:
             return ""
         known = self._sight.whose(room)
-        if known is not None and known != told:
-            return f"it stood for {known}, and now for {told}"
-        project = self._projects.get(uid, names.cluster_key(told.project))
-        if project != names.cluster_key(told.project):
-            return f"it stands for a namespace of {told.project}, and is named by one of {project}"
+        if known is not None and known != origin:
+            return f"it stood for {known}, and now for {origin}"
+        project = self._projects.get(uid, names.cluster_key(origin.project))
+        if project != names.cluster_key(origin.project):
+            return (
+                f"it stands for a namespace of {origin.project}, and is named by one of {project}"
+            )
         return ""
 
     def s11_a_claim_is_its_own_projects(self, commit: Commit[ResourceClaim]) -> str:

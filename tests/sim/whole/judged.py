@@ -1,4 +1,4 @@
-"""Whole worlds, as shipped and undisturbed, with a judge who hears of everything."""
+"""Whole worlds, as shipped and undisturbed, with a judge that observes everything."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
@@ -25,7 +25,7 @@ Story = Callable[["JudgedWorld"], Coroutine[Any, Any, None]]
 
 
 class CountedWorld(World):
-    """A world as shipped, whose judge also hears of every pass of its controllers."""
+    """A world as shipped, whose judge also observes every pass of its controllers."""
 
     judge: Judge
 
@@ -34,7 +34,7 @@ class CountedWorld(World):
 
 
 class JudgedWorld(Watched):
-    """A world, somebody who looks at it, and the judge."""
+    """A world with clients for its planes, and the judge."""
 
     judge: Judge
 
@@ -51,9 +51,9 @@ class JudgedWorld(Watched):
 
 
 def judged(story: Story, cities: Sequence[str] = CITIES, seed: str = "judged") -> Judge:
-    """Tell a story in a world that has a project, up to the first violation, and return its judge."""
+    """Run a story in a world that has a project, up to the first violation, and return its judge."""
 
-    async def tell() -> Judge:
+    async def main() -> Judge:
         homes = OpenPlanes(MemoryPlanes(seed))
         world = CountedWorld(homes, sites(cities), environment(seed))
         watched = JudgedWorld(world=world)
@@ -66,7 +66,7 @@ def judged(story: Story, cities: Sequence[str] = CITIES, seed: str = "judged") -
             await watched.world.stop()
         return watched.judge
 
-    return run(tell())
+    return run(main())
 
 
 async def _until_violated(world: JudgedWorld, story: Story) -> None:

@@ -1,4 +1,4 @@
-"""The judge of whole worlds: what must never happen, looked at with every commit of every plane.
+"""The judge of whole worlds: what must never happen, checked with every commit of every plane.
 
 S1 to S15 are the laws of the specification. Each is a function of its own, which says what is wrong
 with a commit, or nothing. The first violation counts; it names its law.
@@ -43,7 +43,7 @@ class Judge:
         self.violated = asyncio.Event()
         self._trace = trace
         self._heads: dict[tuple[PlaneRef, str], tuple[Head, Any]] = {}
-        self._looks: dict[tuple[str, str, Request], deque[float]] = {}
+        self._recent: dict[tuple[str, str, Request], deque[float]] = {}
         self._sight = Sight(lag)
         self._shapes = Shapes(self._sight)
         self._identity = Identity(self._sight)
@@ -65,7 +65,7 @@ class Judge:
         ]
 
     def accuse(self, why: str) -> None:
-        """Note a violation; the lines of the trace up to here tell how it came about."""
+        """Record a violation; the lines of the trace up to here show how it came about."""
         if not self.violation:
             self.violation = why
             self._trace.say("JUDGE", "VIOLATED", "", why)
@@ -77,7 +77,7 @@ class Judge:
         tables = (self._identity.everywhere, *self._laws.values())
         return list(dict.fromkeys(law.__name__ for table in tables for law in table))
 
-    # What the judge is told
+    # What the judge observes
 
     def committed(self, home: PlaneRef, event: ChangeEvent) -> None:
         """One change of a plane, in the order of its revisions."""
@@ -94,12 +94,12 @@ class Judge:
                 notes[place](commit)
 
     def forgive(self, uid: str, why: str) -> None:
-        """Somebody lays hands on an object: what becomes of it is not the system's doing."""
+        """A vandal changes an object: what happens to it is not the system's doing."""
         self._sight.forgiven[uid] = why
         self._trace.say("JUDGE", "forgives", uid, why)
 
     def cut(self, cell: str) -> None:
-        """From now on nobody gets into a cell, nor out of it."""
+        """From now on a cell is cut off, in both directions."""
         self._sight.cut(cell, _now())
 
     def healed(self, cell: str) -> None:
@@ -110,21 +110,21 @@ class Judge:
         if fault := self._identity.acknowledged(home, uid, int(version)):
             self.accuse(f"s8_nothing_acknowledged_is_lost: {fault}")
 
-    def looked(self, process: str, controller: str, request: Request) -> None:
-        """A pass has begun."""
+    def reconciled(self, process: str, controller: str, request: Request) -> None:
+        """A reconcile pass has started."""
         self.passes += 1
         now = _now()
-        looks = self._looks.setdefault((process, controller, request), deque())
-        looks.append(now)
-        while looks[0] <= now - 60.0:
-            looks.popleft()
-        if len(looks) > MOST_PASSES:
-            self.accuse(f"{controller} looked at {request} {len(looks)} times within a minute")
+        passes = self._recent.setdefault((process, controller, request), deque())
+        passes.append(now)
+        while passes[0] <= now - 60.0:
+            passes.popleft()
+        if len(passes) > MOST_PASSES:
+            self.accuse(f"{controller} reconciled {request} {len(passes)} times within a minute")
 
     # How it judges
 
     def _read(self, home: PlaneRef, event: ChangeEvent) -> Commit[Any]:
-        """The commit. What was there before is remembered, or was there before anybody listened."""
+        """The commit. The old object is remembered, or comes from the event if it is older than the judge."""
         record, before = event.record, event.previous
         head = head_of(record.data)
         obj = whole(head, record.data)

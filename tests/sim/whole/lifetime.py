@@ -32,7 +32,7 @@ from tests.support.compute import builders
 
 SEED: Final = "plans"
 CITIES: Final = ("DFW", "LHR")
-_LOOKS: Final = 1.0  # seconds between two looks
+_POLL: Final = 1.0  # seconds between two checks
 _PROJECT: Final = "shop"
 _NAME: Final = "web"
 _NAMESPACE: Final = "default"
@@ -51,15 +51,15 @@ class Pace:
 
 
 class Company(Protocol):
-    """Whoever is told what the user does. While he is ``busy``, nothing is at rest."""
+    """An observer of what the user does. While it is ``busy``, nothing is at rest."""
 
     busy: bool
 
-    def began(self, act: str) -> None: ...
+    def started(self, act: str) -> None: ...
 
 
 class Lifetime:
-    """The user, who knows what he wants next. ``took`` are the seconds to each milestone."""
+    """The user with a list of acts. ``took`` are the seconds to each milestone."""
 
     def __init__(
         self, world: SimulatedWorld, judge: Judge, trace: Trace, company: Company, pace: Pace
@@ -91,36 +91,36 @@ class Lifetime:
         self._check()
 
     async def _acts(self, wrong: Wrong) -> None:
-        await self._step("project", self._begin(), wrong)
+        await self._step("project", self._start(), wrong)
         for name, act in ACTS.items():
             await self._step(name, act(self._user), wrong)
 
     async def _step(self, name: str, deed: Awaitable[object], wrong: Wrong) -> None:
         self._trace.say("user", name)
-        self._company.began(name)
+        self._company.started(name)
         await deed
         await self._arrive(name, wrong)
 
-    async def _begin(self) -> None:
+    async def _start(self) -> None:
         await self._world.start()
         owner = Owner(_PROJECT, self._world.planes, Random(SEED), self._trace)
         await owner.make()
-        while not await owner.is_ready():  # noqa: ASYNC110 -- nobody tells it, as nobody tells a user
-            await asyncio.sleep(_LOOKS)
+        while not await owner.is_ready():  # noqa: ASYNC110 -- it polls, as a user does
+            await asyncio.sleep(_POLL)
 
     async def _arrive(self, act: str, wrong: Wrong) -> None:
         """Wait until what the user did last is done, all is right, and nothing more happens."""
-        begun = self._since = asyncio.get_running_loop().time()
-        amiss, looked_at = ["it never comes to rest"], -1
+        start = self._since = asyncio.get_running_loop().time()
+        amiss, checked = ["it never comes to rest"], -1
         while amiss:
-            if self._is_at_rest() and looked_at != self._writes:
-                looked_at = self._writes
+            if self._is_at_rest() and checked != self._writes:
+                checked = self._writes
                 amiss = await self._unserved() or wrong(act, self._state())
-            self.took[act] = asyncio.get_running_loop().time() - begun
+            self.took[act] = asyncio.get_running_loop().time() - start
             if self.took[act] > self._pace.patience:
                 raise Violation(f"{self.took[act]:g} s after {act!r}: {'; '.join(amiss[:5])}")
             if amiss:
-                await asyncio.sleep(_LOOKS)
+                await asyncio.sleep(_POLL)
 
     def _is_at_rest(self) -> bool:
         now = asyncio.get_running_loop().time()
@@ -166,12 +166,12 @@ class _Machines:
 
     def opened(self, home: PlaneRef, plane: Plane) -> None:
         if home.role == "cell":
-            plane.store.listen(partial(self._heard, home), frozenset({_INSTANCES}))
+            plane.store.listen(partial(self._observe, home), frozenset({_INSTANCES}))
 
     def closing(self, home: PlaneRef, plane: Plane) -> None:
         """What was counted stays."""
 
-    def _heard(self, home: PlaneRef, resource: str, event: ChangeEvent) -> None:
+    def _observe(self, home: PlaneRef, resource: str, event: ChangeEvent) -> None:
         if resource == _INSTANCES and event.change is not ChangeType.MODIFIED:
             self.counts[f"{home.name} {event.change}"] += 1
 

@@ -86,7 +86,7 @@ class Lineage:
         if not shapes:
             return "it was made for a deployment that is not there"
         if number is None or all(number >= shape.desired for shape in shapes):
-            return "it was made in a slot that nobody wants"
+            return "it was made in a slot that is not wanted"
         known = any(shape.template == template for shape in shapes)
         return "" if known else f"it was made of {template}, a template that its deployment lacks"
 
@@ -106,15 +106,15 @@ class Lineage:
             return ""
         home, kind, key = self._origin(commit)
         if home is None:
-            return "nobody knows of which project it is"
+            return "its project is unknown"
         wanted = any(self._uids(home, kind, key, commit.at))
         return "" if wanted else f"it was made, and {kind.__name__} {'/'.join(key)} is not wanted"
 
     def s5_a_work_is_made_for_what_is_wanted(self, commit: Commit[Work]) -> str:
-        """A cell is told to have a deployment because the hub wanted that of late."""
-        for told in commit.obj.spec.workload.manifests if commit.born else ():
-            key = told["metadata"].get("namespace", ""), told["metadata"]["name"]
-            ours = told["kind"] == WorkloadDeployment.RESOURCE.kind
+        """A Work is made because the hub wanted its deployment recently."""
+        for manifest in commit.obj.spec.workload.manifests if commit.born else ():
+            key = manifest["metadata"].get("namespace", ""), manifest["metadata"]["name"]
+            ours = manifest["kind"] == WorkloadDeployment.RESOURCE.kind
             if ours and not self._uids(HUB, WorkloadDeployment, key, commit.at):
                 return f"it was made, and WorkloadDeployment {'/'.join(key)} is not wanted"
         return ""
@@ -131,7 +131,7 @@ class Lineage:
         return "it goes, and its project wants it" if states and all(states) else ""
 
     def s7_projections_are_the_projectors(self, commit: Commit[Instance]) -> str:
-        """Nobody but the projector writes what a project shows of an Instance."""
+        """Only the projector writes what a project shows of an Instance."""
         writers = {entry.manager: None for entry in commit.obj.metadata.managed_fields}
         others = [writer for writer in writers if writer != PROJECTOR]
         return f"it was written by {others[0]}" if others and not commit.gone else ""
@@ -143,8 +143,8 @@ class Lineage:
             case "project":
                 return commit.home, Workload, (namespace, commit.obj.spec.workload_ref.name)
             case "hub":
-                told = self._sight.whose(namespace)
-                key = (told.namespace if told else "", name)
+                origin = self._sight.whose(namespace)
+                key = (origin.namespace if origin else "", name)
                 return self._sight.project_of(namespace), WorkloadDeployment, key
             case _:
                 cell = names.execution_namespace(commit.home.name)

@@ -27,7 +27,7 @@ Slot = tuple[PlaneRef, str, int]  # cell, uid of the deployment, number
 
 
 class Machines:
-    """Remembers who is in which slot, and which machines run."""
+    """Remembers which Instance is in which slot, and which machines run."""
 
     def __init__(self, sight: Sight) -> None:
         self._sight = sight
@@ -35,7 +35,7 @@ class Machines:
         # machines by Instance, wherever they run
         self._started: dict[Key, dict[PlaneRef, float]] = {}
         self._behaviour: dict[PlaneRef, Lately[MachineSettings]] = {}
-        self._excused: dict[tuple[PlaneRef, Key], None] = {}  # claims that others took away
+        self._excused: dict[tuple[PlaneRef, Key], None] = {}  # claims that vandals deleted
         self.laws: Laws = {
             ("project", "ResourceClaim"): (self.s3b_a_claim_outlives_its_machine,),
             ("cell", "Instance"): (
@@ -97,7 +97,7 @@ class Machines:
         return f"{others[0]} has the number {slot[2]} already" if others else ""
 
     def s1_one_machine_per_slot(self, commit: Commit[Instance]) -> str:
-        """A machine starts in a cell only when no other cell that is heard of runs it."""
+        """A machine starts in a cell only when no other reachable cell runs it."""
         if not starts(commit):
             return ""
         for home, since in self._started.get(commit.key, {}).items():
@@ -113,7 +113,7 @@ class Machines:
         if commit.gone and finalizers.SIMULATED in held and len(held) > 1:
             return "it went while its machine runs"
         if commit.gone and finalizers.SIMULATED in held and not commit.obj.deleting:
-            return "it went while its machine runs, and nobody had asked for that"
+            return "it went while its machine runs, without a deletion"
         return ""
 
     def s1b_a_machine_stops_only_with_its_instance(self, commit: Commit[Instance]) -> str:
@@ -125,11 +125,11 @@ class Machines:
         """A machine starts only when the claim of its own slot, made by its own cell, is granted."""
         if not starts(commit):
             return ""
-        told, meta = self._sight.whose(commit.key[0]), commit.obj.metadata
+        origin, meta = self._sight.whose(commit.key[0]), commit.obj.metadata
         project = self._sight.project_of(commit.key[0])
-        if told is None or project is None:
-            return "its machine started, and nobody knows of which project it is"
-        place = told.namespace, names.claim(meta.name)
+        if origin is None or project is None:
+            return "its machine started, and its project is unknown"
+        place = origin.namespace, names.claim(meta.name)
         claim = self._sight.find(project, ResourceClaim, place)
         if claim is None:
             excused = (project, place) in self._excused
@@ -137,7 +137,7 @@ class Machines:
         return _fault(claim, commit)
 
     def s3b_a_claim_outlives_its_machine(self, commit: Commit[ResourceClaim]) -> str:
-        """A claim is given back, or loses its grant, only when its machine has stopped.
+        """A claim is released, or loses its grant, only when its machine has stopped.
 
         A project that is deleted waits for that no longer than for anything else.
         """
@@ -155,11 +155,11 @@ class Machines:
         return "" if overdue else f"it ended while the machine runs in {cell}"
 
     def s3b_quota_is_held_until_the_machine_stopped(self, commit: Commit[Instance]) -> str:
-        """Whoever gives the quota back lets go of the Instance after the machine has stopped."""
+        """The finalizer that holds the quota is removed after the machine has stopped."""
         before = () if commit.old is None else commit.old.metadata.finalizers
         held = commit.obj.metadata.finalizers
         early = finalizers.CLAIM in before and finalizers.CLAIM not in held
-        return "its quota was let go while its machine runs" if early and _runs(commit) else ""
+        return "its quota was released while its machine runs" if early and _runs(commit) else ""
 
     def s13_gates_only_open(self, commit: Commit[Instance]) -> str:
         """A gate that was opened, or never was there, does not close again."""
@@ -177,7 +177,7 @@ class Machines:
         return ""
 
     def s15_a_machine_moves_only_from_a_lost_node(self, commit: Commit[Instance]) -> str:
-        """A machine that runs is started anew only when its node has failed."""
+        """A machine that runs is started again only when its node has failed."""
         old = commit.old
         if old is None or not has_machine(old) or not has_machine(commit.obj):
             return ""
@@ -187,7 +187,7 @@ class Machines:
         node = before.get(NODE, "")
         ruled = recently(self._behaviour, commit.home, commit.at)
         lost = any(each.is_lost(node, commit.obj.metadata.name) for each in ruled)
-        return "" if lost else f"its machine was started anew, and {node} had not failed"
+        return "" if lost else f"its machine was started again, and {node} had not failed"
 
 
 def has_machine(instance: Instance) -> bool:
@@ -213,8 +213,8 @@ def _slot(commit: Commit[Instance]) -> Slot | None:
 
 def _fault(claim: ResourceClaim, commit: Commit[Instance]) -> str:
     """Why a claim is not one that a machine may run on; empty when it is."""
-    told = claim.metadata.labels
-    owner = told.get(labels.SOURCE_CLUSTER), told.get(labels.INSTANCE_NAMESPACE)
+    claim_labels = claim.metadata.labels
+    owner = claim_labels.get(labels.SOURCE_CLUSTER), claim_labels.get(labels.INSTANCE_NAMESPACE)
     if owner != (commit.home.name, commit.key[0]):
         return f"its machine started on the claim of {owner}"
     if not is_granted(claim):

@@ -83,7 +83,7 @@ class Fate:
         wires.observer = self
         wires.gap = self
 
-    def began(self, act: str) -> None:
+    def started(self, act: str) -> None:
         """The user does something."""
         self._act = act
         plan = self._plan
@@ -104,7 +104,7 @@ class Fate:
             self._wires.carry(self._die(process), "misfortune")
 
     def delivered(self, sent: Sent, outcome: object) -> None:
-        """What is heard of a write makes no difference."""
+        """The event of a write makes no difference."""
 
     def lasts(self, link: str, place: ResourceLocation, event: WatchEvent) -> float:
         """Any event of any watch."""

@@ -1,4 +1,4 @@
-"""Mistakes that people make, planted in the real code: worlds that do not find them prove nothing.
+"""Typical mistakes, planted in the real code: worlds that do not find them prove nothing.
 
 Each is small, and looks right at a glance. It takes the place of one function while a world runs.
 """
@@ -37,9 +37,9 @@ from kubekit.runtime.requests import DONE
 from kubekit.runtime.watching.informer import Informer
 from tests.sim.whole.laws import Violation
 
-# How the judge names a law that was broken, one that does not come true in the end, and whoever
-# looks without end.
-_TOLD: Final = r"({0})_|(after \S+ s still|in the end): (.*; )?({0}) |({0}) looked at "
+# How the judge names a law that was broken, one that is not fulfilled in the end, and a controller
+# that reconciles without end.
+_VIOLATION: Final = r"({0})_|(after \S+ s still|in the end): (.*; )?({0}) |({0}) reconciled "
 # What a mutant raises that does not fit its place any more. That would be found too, and for nothing.
 _MISFITS: Final = (TypeError, AttributeError, NameError)
 
@@ -54,20 +54,20 @@ class Graft:
 
 
 class Mutant:
-    """A mistake: the laws that it breaks, or who has no rest by it, and where it is made."""
+    """A mistake: the laws that it breaks, or the controllers that do not rest, and where it is made."""
 
     def __init__(self, laws: str, *grafts: Graft) -> None:
         self.grafts = grafts
-        self._told = re.compile(_TOLD.format(laws))
+        self._violation = re.compile(_VIOLATION.format(laws))
 
     def explains(self, violation: Violation) -> bool:
         """Whether a violation is of its laws. Any other may be a true find, and is none of it."""
-        return self._told.match(str(violation)) is not None
+        return self._violation.match(str(violation)) is not None
 
 
 @contextmanager
 def planted(name: str) -> Iterator[list[BaseException]]:
-    """Let everybody make a mistake. What is given lists its own failures, which prove nothing."""
+    """Plant a mistake. The list that is yielded has its own failures, which prove nothing."""
     misfits: list[BaseException] = []
     with ExitStack() as undone:
         for graft in MUTANTS[name].grafts:
@@ -87,7 +87,7 @@ def planted(name: str) -> Iterator[list[BaseException]]:
 
 
 def always(answer: Any) -> Callable[..., Any]:
-    """A function that does not look at what it is asked."""
+    """A function that ignores its arguments."""
     return lambda *_, **__: answer
 
 
@@ -133,33 +133,33 @@ def rolls_from_the_lowest(slots, right=rollout._rolls):
 
 
 def is_ready_when_programmed(closed, current, network_failure, right=readiness._ready):
-    told = right(closed, current, network_failure)
+    result = right(closed, current, network_failure)
     early = not closed and is_true(current, ConditionType.PROGRAMMED)
-    return readiness._READY if early else told
+    return readiness._READY if early else result
 
 
 def counts_every_programmed(deployment, instances, *rest, right=rollup.deployment_status):
-    told = right(deployment, instances, *rest)
-    return replace(told, current_replicas=sum(map(rollup._is_programmed, instances)))
+    result = right(deployment, instances, *rest)
+    return replace(result, current_replicas=sum(map(rollup._is_programmed, instances)))
 
 
 def copies_generations(report, *_, **__):
     return report
 
 
-def stamps_each_look(conditions, news, now):
+def stamps_each_pass(conditions, news, now):
     kept = {said.type: said for said in conditions}
     stamped = {said.type: replace(said, last_transition_time=now) for said in news}
     return tuple((kept | stamped).values())
 
 
 def tells_the_time(instance, *, network_failure, now, right=readiness.conditions):
-    told = right(instance, network_failure=network_failure, now=now)
+    result = right(instance, network_failure=network_failure, now=now)
     return tuple(
-        replace(said, message=f"{said.message} (looked at {now})")
+        replace(said, message=f"{said.message} (at {now})")
         if said.type == ConditionType.READY
         else said
-        for said in told
+        for said in result
     )
 
 
@@ -242,7 +242,7 @@ MUTANTS: Final[dict[str, Mutant]] = {
         Graft(interpreter, "translated", copies_generations),
         Graft(statuses, "translated", copies_generations),
     ),
-    "stamps each look": Mutant("s12", Graft(rollup, "put", stamps_each_look)),
+    "stamps each pass": Mutant("s12", Graft(rollup, "put", stamps_each_pass)),
     "tells the time": Mutant(
         "deployment|instance-controller", Graft(readiness, "conditions", tells_the_time)
     ),

@@ -1,4 +1,4 @@
-"""What is in all planes of a world, in words that two runs of the same story have in common.
+"""The content of all planes of a world, in a form that two runs of the same story have in common.
 
 Everything is kept but what chance and time decide: uids, versions, times, addresses, nodes. A uid
 becomes the name of what has it, so that a reference to what is gone differs from one to what is
@@ -23,8 +23,8 @@ State = dict[str, Document]  # by plane, kind and name
 
 # What is left out, and why: kinds by how they end, fields by kind and key.
 UNLIKE_KINDS: Final = {
-    "/events": "they tell of the way, and a second life tells some of it again",
-    "/leases": "they tell who is at work now",
+    "/events": "they depend on the course, and a second life repeats some of them",
+    "/leases": "they name the processes that run now",
     "/clusterroles": "each plane makes them for itself, before anything happens",
     "/clusterrolebindings": "the same",
     "/serviceaccounts": "each plane makes one for each namespace",
@@ -41,16 +41,16 @@ UNLIKE_FIELDS: Final = {
     ): "attempts are counted before they are made",
 }
 UNLIKE_GENERATIONS: Final = {
-    "copy of Instance": "its conditions speak of the generation in the cell",
-    "Work": "it speaks of the generations of what it carries",
-    "ResourceBinding": "it speaks of the generations of what it binds",
+    "copy of Instance": "its conditions name the generation in the cell",
+    "Work": "it names the generations of its manifests",
+    "ResourceBinding": "it names the generations of its object",
 }
 UNLIKE_WORDS: Final = {
     "time": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z",
     "node": r"\bnode-\d+\b",  # the provider draws one
     "hash": r"(?<=--)[0-9a-f]{10}\b",  # of a name that has a uid in it
 }
-# What stands for something: a uid, or an address, which goes to whoever asks first.
+# What stands for something: a uid, or an address, which goes to the first request.
 _TOKENS: Final = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b\d+(?:\.\d+){3}(?:/\d+)?\b"
 _CHANCE: Final = re.compile(
     "|".join(f"(?P<{word}>{looks})" for word, looks in {**UNLIKE_WORDS, "token": _TOKENS}.items())
@@ -83,7 +83,7 @@ def _everything(planes: Mapping[PlaneRef, Plane]) -> Iterator[tuple[PlaneRef, Do
 
 
 class _Words:
-    """Words for what is drawn anew in each run."""
+    """Names for what is drawn again in each run."""
 
     def __init__(self, found: list[tuple[PlaneRef, Document]]) -> None:
         self._of_tokens = {

@@ -3,10 +3,10 @@
 The reference is the life without any. Each plan is the same life with one misfortune, and must come
 to the same state at every milestone:
 
-    crash    a part dies just after one of its writes, before it hears of it, and starts again
+    crash    a part dies just after one of its writes, before it gets the answer, and starts again
     stale    the same, and every list in its next life is of the past
-    unseen   a watch tells nothing from one event on; the list after it tells how it all ended
-    late     a part hears of everything up to ten minutes late, while its requests work
+    unseen   a watch delivers nothing from one event on; the list after it has the result
+    late     a part receives all events up to ten minutes late, while its requests work
 
 `python -m tests.sim.whole.plans 7` plays plan 7 line by line; ``all`` plays all of them.
 """
@@ -38,7 +38,7 @@ KEPT: Final = 2000
 States = dict[str, normal.State]  # by what the user did
 _PROGRESS: Final = 50  # plans after which to say how far it is
 _PROMPT: Final = Pace()
-HEARD_LATE: Final = Pace(quiet=1.5 * LATE.delay, patience=60.0 * LATE.delay)
+SEEN_LATE: Final = Pace(quiet=1.5 * LATE.delay, patience=60.0 * LATE.delay)
 
 
 @dataclass(slots=True)
@@ -70,10 +70,10 @@ def every() -> tuple[Plan, ...]:
     )
 
 
-def play(plan: Plan, *, told: bool = False, expected: States | None = None) -> Outcome:
+def play(plan: Plan, *, echo: bool = False, expected: States | None = None) -> Outcome:
     """The life with this misfortune. One that fails raises, and says how to see it again."""
     expected = expected or reference().states
-    trace = Trace(told=told, kept=KEPT)
+    trace = Trace(echo=echo, kept=KEPT)
     try:
         with logs_in(trace):
             return lived(plan, trace, expected)
@@ -90,10 +90,10 @@ def lived(
 
     async def living() -> Outcome:
         wires = Wires(trace)
-        judge = Judge(trace, HEARD_LATE.patience if is_late else LAG)
+        judge = Judge(trace, SEEN_LATE.patience if is_late else LAG)
         world = SimulatedWorld(seed, sites(CITIES), wires, judge)
         fate = Fate(world, wires, plan)
-        life = Lifetime(world, judge, trace, fate, HEARD_LATE if is_late else _PROMPT)
+        life = Lifetime(world, judge, trace, fate, SEEN_LATE if is_late else _PROMPT)
         states: States = {}
 
         def wrong(act: str, state: normal.State) -> list[str]:
@@ -113,8 +113,8 @@ def lived(
 
 def _explained(plan: Plan, trace: Trace, error: Exception) -> str:
     what = str(error) if isinstance(error, Violation) else repr(error)
-    heard = [line for line in trace.lines if " leases " not in line]  # of which the end is full
-    lines = "\n".join(heard[-SHOWN:])
+    shown = [line for line in trace.lines if " leases " not in line]  # of which the end is full
+    lines = "\n".join(shown[-SHOWN:])
     return (
         f"{plan}\n{what}\nthe last of {trace.count} lines:\n{lines}\n{plan}\n{what}\n"
         f"see all of it: {depth.SETTING}python -m tests.sim.whole.plans {plan.number}"
@@ -122,7 +122,7 @@ def _explained(plan: Plan, trace: Trace, error: Exception) -> str:
 
 
 def _play_all(plans: Iterable[Plan]) -> int:
-    """Every plan. The number of those that failed, which are told as they fail."""
+    """Every plan. Returns the number of failed ones, which are printed as they fail."""
     played: Counter[str] = Counter()
     failed: list[Plan] = []
     slowest = (0.0, "nothing")
@@ -151,13 +151,13 @@ def main() -> int:
     parser = argparse.ArgumentParser("python -m tests.sim.whole.plans", description=__doc__)
     parser.add_argument("which", help="the number of a plan, or: all")
     asked = parser.parse_args()
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # for whoever reads only the beginning
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # for a reader of the first lines only
     if asked.which == "all":
         return min(1, _play_all(every()))
     plan = every()[int(asked.which)]
     _print(str(plan))
     try:
-        play(plan, told=True)
+        play(plan, echo=True)
     except AssertionError as failure:
         _print(str(failure))
         return 1

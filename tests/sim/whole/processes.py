@@ -1,7 +1,7 @@
-"""A part of a simulated world as a process: with a network, a clock and luck of its own, and mortal.
+"""A part of a simulated world as a process with its own network, clock and random source, which can crash.
 
-A crash takes everything away at once: its links are dead before its tasks hear of it, so that
-nothing can still be written on the way out.
+A crash ends everything at once: its links are dead before its tasks are cancelled, so that nothing
+can still be written.
 """
 
 import asyncio
@@ -29,15 +29,15 @@ _PLAIN: Final = ControllerSettings()
 
 
 class Witness(Protocol):
-    """Whoever judges what processes do."""
+    """Judges what processes do."""
 
     def accuse(self, why: str) -> None: ...
 
-    def looked(self, process: str, controller: str, request: Request) -> None: ...
+    def reconciled(self, process: str, controller: str, request: Request) -> None: ...
 
 
 class CountingKit(ControllerFactory):
-    """Makes controllers whose every pass somebody hears of."""
+    """Makes controllers whose passes the witness counts."""
 
     def __init__(self, around: ExecutionEnvironment, title: str, witness: Witness) -> None:
         super().__init__(around, Metrics(), title)
@@ -52,7 +52,9 @@ class CountingKit(ControllerFactory):
         sources: Any,
         settings: ControllerSettings = _PLAIN,
     ) -> Controller:
-        counted = Counted(reconciler, lambda asked: self._witness.looked(self._title, name, asked))
+        counted = Counted(
+            reconciler, lambda asked: self._witness.reconciled(self._title, name, asked)
+        )
         return super().controller(name, counted, clusters, sources, settings)
 
 
@@ -69,7 +71,7 @@ class _Run:
 class Process:
     """One part, or one copy of it, through all its lives.
 
-    ``begin`` starts what it runs, ``forget`` is told when it died.
+    ``begin`` starts what it runs, ``forget`` is called when it died.
     """
 
     def __init__(
@@ -171,7 +173,7 @@ class Process:
                 link.heal()
 
     def lose(self, home: PlaneRef) -> None:
-        """A plane is gone for good. Another of its name is reached by other links."""
+        """A plane is gone permanently. Another of its name is reached by other links."""
         for link in self._links(home):
             link.part()
         if self._run is not None:

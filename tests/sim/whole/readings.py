@@ -1,4 +1,4 @@
-"""All planes of a world at one moment, read without asking anybody: the end is judged by it."""
+"""All planes of a world at one moment, read directly from their stores: the end is judged by it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
@@ -80,8 +80,8 @@ class Reading:
     def cells_of(self, city: str) -> list[str]:
         """The cells that serve a city."""
         members = self.all(HUB, MemberCluster).values()
-        told = labels.TOPOLOGY_CITY_CODE
-        return [m.metadata.name for m in members if m.metadata.labels.get(told) == city]
+        key = labels.TOPOLOGY_CITY_CODE
+        return [m.metadata.name for m in members if m.metadata.labels.get(key) == city]
 
     def members(self, cell: PlaneRef, deployment: WorkloadDeployment) -> list[Instance]:
         """The Instances of a deployment of a cell, by their names."""

@@ -37,7 +37,7 @@ def l3_everything_has_its_owner(reading: Reading) -> Iterator[str]:
 
 
 def l6_deletions_finish(reading: Reading) -> Iterator[str]:
-    """Nothing is still on its way out."""
+    """Nothing is still being deleted."""
     for role in ROLES:
         for home in reading.homes(role):
             for head in reading.heads(home):
@@ -50,7 +50,7 @@ def l3_claims_have_their_slots(reading: Reading) -> Iterator[str]:
     for project in reading.homes("project"):
         for claim in reading.all(project, ResourceClaim).values():
             if not _has_slot(reading, claim):
-                yield f"L3 {project.name}: {claim.metadata.name} is nobody's"
+                yield f"L3 {project.name}: {claim.metadata.name} has no slot"
     for cell in reading.homes("cell"):
         for instance in filter(has_machine, reading.all(cell, Instance).values()):
             found = place(reading, instance)
@@ -136,7 +136,7 @@ def l3_deployments_have_their_workloads(reading: Reading) -> Iterator[str]:
 
 
 def l3_networks_are_used(reading: Reading) -> Iterator[str]:
-    """Where networks reach, somebody is bound to them; addresses are given to those alone."""
+    """A network context has a binding, and addresses are given only to claims."""
     for cell in reading.homes("cell"):
         bound = {
             (at.namespace, at.name)
@@ -144,16 +144,16 @@ def l3_networks_are_used(reading: Reading) -> Iterator[str]:
             if (at := binding.status.network_context_ref)
         }
         for key in sorted(reading.all(cell, NetworkContext).keys() - bound):
-            yield f"L3 {cell.name}: nobody is bound to {key[1]}"
+            yield f"L3 {cell.name}: {key[1]} has no binding"
         for key in sorted(reading.all(cell, Subnet).keys() - reading.all(cell, SubnetClaim).keys()):
-            yield f"L3 {cell.name}: nobody claims {key[1]}"
+            yield f"L3 {cell.name}: {key[1]} has no claim"
     for project in reading.homes("project"):
         for entry in filter(subnet_ledger.is_ours, reading.all(project, Subnet).values()):
             holder = subnet_ledger.holder(entry)
             cell = PlaneRef("cell", holder.cell)
             claims = reading.all(cell, SubnetClaim) if cell in reading.homes("cell") else {}
             if (holder.namespace, holder.claim) not in claims:
-                yield f"L3 {project.name}: {entry.metadata.name} has addresses for nobody"
+                yield f"L3 {project.name}: {entry.metadata.name} has addresses without a claim"
 
 
 def l3_leases_are_of_the_living(reading: Reading) -> Iterator[str]:
@@ -194,11 +194,11 @@ def _has_slot(reading: Reading, claim: ResourceClaim) -> bool:
 
 def _has_original(reading: Reading, room: str) -> bool:
     namespace = reading.find(HUB, Namespace, ("", room))
-    told = identity(namespace) if namespace else None
-    if told is None:
+    origin = identity(namespace) if namespace else None
+    if origin is None:
         return False
-    project = PlaneRef("project", names.cluster_key(told.project))
-    return project in reading.homes("project") and reading.room(project, told.namespace) == room
+    project = PlaneRef("project", names.cluster_key(origin.project))
+    return project in reading.homes("project") and reading.room(project, origin.namespace) == room
 
 
 def _unequal(what: str, wanted: set[tuple[str, str]], there: set[tuple[str, str]]) -> Iterator[str]:

@@ -1,6 +1,6 @@
-"""One seed, one whole world: what came of it, and for one that failed how to see it again.
+"""One seed, one whole world: its outcome, and how to replay one that failed.
 
-`python -m tests.sim.whole.replay 7` plays seed 7 line by line; with ``--digest`` it only tells what
+`python -m tests.sim.whole.replay 7` plays seed 7 line by line; with ``--digest`` it only prints what
 two runs of the same seed must have in common, with ``--many`` it plays a range and counts.
 """
 
@@ -24,7 +24,7 @@ SHOWN: Final = 60  # lines of the trace of a failed run
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a seed. Two runs of the same one are equal in all of it."""
+    """The outcome of a seed. Two runs of the same one are equal in all of it."""
 
     seed: int
     digest: str
@@ -38,24 +38,24 @@ class Outcome:
 def play(
     seed: int,
     drawn: Options | None = None,
-    begun: Callable[[Play], None] | None = None,
+    prepare: Callable[[Play], None] | None = None,
     *,
-    told: bool = False,
+    echo: bool = False,
 ) -> Outcome:
     """The run of a seed. One that fails raises, and says all that is needed to find out why.
 
-    ``drawn`` are other options than the seed's own; ``begun`` may change the play before it begins.
+    ``drawn`` are other options than the seed's own; ``prepare`` may change the play before it starts.
     """
     gc.collect()  # what the last world left: every collection of this one would go through it
     chosen = drawn or options(seed)
-    trace = Trace(told=told)
+    trace = Trace(echo=echo)
     loop = SimLoop(seed)
     plays: list[Play] = []
 
     async def main() -> None:
         plays.append(Play(seed, chosen, trace))
-        if begun is not None:
-            begun(plays[0])
+        if prepare is not None:
+            prepare(plays[0])
         await plays[0].run()
 
     try:
@@ -79,7 +79,7 @@ def _explained(seed: int, chosen: Options, trace: Trace, error: Exception) -> st
         else f"these options, seed {seed}"
     )
     return (
-        f"seed {seed}: {what}\n  {chosen.told()}\n"
+        f"seed {seed}: {what}\n  {chosen.describe()}\n"
         f"the last of {trace.count} lines:\n{lines}\n"
         f"seed {seed}: {what}\nsee all of it: {again}"
     )
@@ -92,14 +92,14 @@ def main() -> int:
     parser.add_argument("--digest", action="store_true", help="say how it ended, and no more")
     parser.add_argument("--many", action="store_true", help="all from the first to the last")
     asked = parser.parse_args()
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # for whoever reads only the beginning
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # for a reader of the first lines only
     if asked.many:
         return _many(range(asked.seeds[0], asked.seeds[-1] + 1))
     for seed in asked.seeds:
         if not asked.digest:
-            _say(f"seed {seed}\n  {options(seed).told()}")
+            _say(f"seed {seed}\n  {options(seed).describe()}")
         try:
-            _say(str(play(seed, told=not asked.digest)))
+            _say(str(play(seed, echo=not asked.digest)))
         except AssertionError as error:
             _say(str(error).splitlines()[0])
             return 1

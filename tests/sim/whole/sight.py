@@ -25,7 +25,7 @@ class Sight:
     """The present of all planes, for the kinds that laws read.
 
     ``lag`` is how many seconds a decision may be on its way: caches behind, pauses, slow lines.
-    ``forgiven`` are the uids of what others laid hands on.
+    ``forgiven`` are the uids of what vandals changed.
     """
 
     def __init__(self, lag: float) -> None:
@@ -35,7 +35,7 @@ class Sight:
         self._rooms: dict[str, ProjectNamespace] = {}
         self._cut: dict[str, None] = {}
         self._unready: dict[str, None] = {}
-        self._silent: dict[str, float] = {}  # when a cell was last not heard of
+        self._silent: dict[str, float] = {}  # when a cell was last unreachable
         self._ending: dict[str, float] = {}  # when the deletion of a project was asked for
 
     def find(self, home: PlaneRef, kind: type[K], key: Key) -> K | None:
@@ -66,15 +66,15 @@ class Sight:
         for place in [place for place in self._there if place[0] == home]:
             del self._there[place]
 
-    # Whose things are
+    # Which project owns what
 
     def whose(self, room: str) -> ProjectNamespace | None:
         """The project and the namespace that a namespace of hub and cells stands for, or stood."""
         return self._rooms.get(room)
 
     def project_of(self, room: str) -> PlaneRef | None:
-        told = self.whose(room)
-        return None if told is None else PlaneRef("project", names.cluster_key(told.project))
+        origin = self.whose(room)
+        return None if origin is None else PlaneRef("project", names.cluster_key(origin.project))
 
     def ending_since(self, project: str, now: float) -> float:
         """When the deletion of a project was asked for; now where it was not."""
@@ -82,10 +82,12 @@ class Sight:
 
     def rooms_of(self, project: str) -> Iterable[str]:
         return [
-            room for room, told in self._rooms.items() if names.cluster_key(told.project) == project
+            room
+            for room, origin in self._rooms.items()
+            if names.cluster_key(origin.project) == project
         ]
 
-    # Which cells are heard of
+    # Which cells are reachable
 
     def cut(self, cell: str, now: float) -> None:
         self._cut[cell] = None
@@ -107,11 +109,11 @@ class Sight:
     def _learn(self, commit: Commit[Any]) -> None:
         obj = commit.obj
         if isinstance(obj, Namespace) and commit.home.role in {"hub", "cell"}:
-            told = identity(obj)
-            if told is not None:
-                self._rooms.setdefault(obj.metadata.name, told)
+            origin = identity(obj)
+            if origin is not None:
+                self._rooms.setdefault(obj.metadata.name, origin)
         elif isinstance(obj, MemberCluster) and commit.home == HUB:
-            self._hear(obj, commit)
+            self._learn_of_cell(obj, commit)
         elif isinstance(obj, Project) and commit.home == CORE:
             self._learn_of_project(obj.metadata.name, commit)
 
@@ -122,7 +124,7 @@ class Sight:
             self._ending.pop(name, None)
             self.drop(PlaneRef("project", name))
 
-    def _hear(self, cluster: MemberCluster, commit: Commit[Any]) -> None:
+    def _learn_of_cell(self, cluster: MemberCluster, commit: Commit[Any]) -> None:
         cell = cluster.metadata.name
         if commit.gone or not is_ready(cluster):
             self._unready[cell] = None

@@ -2,7 +2,7 @@
 
 Everything is as shipped: planes, controllers, engine, neighbours, provider. Only the way from a part
 to a plane is another, and each part can die alone. What belongs to the planes themselves, such as
-the making of a project's plane, outlives whoever asked for it.
+the making of a project's plane, outlives the process that requested it.
 """
 
 import asyncio
@@ -64,7 +64,7 @@ class SimulatedWorld(World):
     # What becomes of planes
 
     def opened(self, home: PlaneRef, plane: Plane) -> None:
-        plane.store.listen(partial(self._heard, home))
+        plane.store.listen(partial(self._observe, home))
 
     def closing(self, home: PlaneRef, plane: Plane) -> None:
         for process in self.processes.values():
@@ -74,7 +74,7 @@ class SimulatedWorld(World):
         """The plane of this name that is open."""
         return next((home for home in self.planes if home.name == name), None)
 
-    def _heard(self, home: PlaneRef, _: str, event: ChangeEvent) -> None:
+    def _observe(self, home: PlaneRef, _: str, event: ChangeEvent) -> None:
         self._judge.committed(home, event)
 
     # What a world does for its parts
@@ -112,7 +112,7 @@ class SimulatedWorld(World):
         await super().stop()
 
     async def _by_itself(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do something that goes on when whoever asked for it dies."""
+        """Do something that continues when the process that requested it dies."""
         loop = asyncio.get_running_loop()
         task = loop.create_task(work, context=self._outside.copy())
         await asyncio.shield(task)

@@ -16,8 +16,8 @@ CLAIM = names.claim(FIRST)
 async def s1_one_live_instance_per_slot(court: Court) -> None:
     """A second Instance says that it has the number of the first."""
     found = court.get(DFW, Instance, SECOND)
-    told = found.metadata.labels | {labels.INSTANCE_INDEX: "0"}
-    court.meta(DFW, Instance, SECOND, labels=told)
+    changed = found.metadata.labels | {labels.INSTANCE_INDEX: "0"}
+    court.meta(DFW, Instance, SECOND, labels=changed)
 
 
 async def s1_one_machine_per_slot(court: Court) -> None:
@@ -100,7 +100,7 @@ async def s3_a_wanted_slot_keeps_its_grant(court: Court) -> None:
 
 
 async def s3b_a_machine_has_a_granted_claim(court: Court) -> None:
-    """A machine starts, and nobody asked for quota."""
+    """A machine starts without a claim for quota."""
     court.scale(3)
     court.make(2)
     court.open(2)
@@ -133,8 +133,8 @@ async def s3b_a_machine_has_a_granted_claim__of_another_cell(court: Court) -> No
     court.scale(3)
     court.make(2)
     claim = court.claim(2)
-    told = claim.metadata.labels | {labels.SOURCE_CLUSTER: "lhr"}
-    court.meta(SHOP, ResourceClaim, claim.metadata.name, labels=told)
+    changed = claim.metadata.labels | {labels.SOURCE_CLUSTER: "lhr"}
+    court.meta(SHOP, ResourceClaim, claim.metadata.name, labels=changed)
     court.grant(2)
     court.open(2)
     court.start(2)
@@ -179,11 +179,11 @@ async def s15_a_machine_moves_only_from_a_lost_node(court: Court) -> None:
 
 
 async def s15_a_cut_cell_lets_everything_run(court: Court) -> None:
-    """A cell that is cut off takes down what it was not told to."""
+    """A cell that is cut off takes down what was not to go."""
     court.judge.cut("dfw")
     court.ask(DFW, Instance, FIRST)
 
 
-async def s15_a_deployment_goes_only_when_told(court: Court) -> None:
+async def s15_a_deployment_goes_only_with_its_work(court: Court) -> None:
     """A deployment goes from a cell while its Work says that it should be there."""
     court.ask(DFW, WorkloadDeployment, WEB)

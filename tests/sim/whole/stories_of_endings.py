@@ -71,7 +71,7 @@ def l1_deployments_arrive__in_their_city(album: Album) -> None:
 
 
 def l1_slots_are_filled(album: Album) -> None:
-    """Nobody is in a slot."""
+    """A slot is empty."""
     album.drop(DFW, Instance, FIRST)
 
 
@@ -116,7 +116,7 @@ def l3_everything_has_its_owner(album: Album) -> None:
 
 
 def l3_claims_have_their_slots(album: Album) -> None:
-    """A claim is for a slot that nobody wants."""
+    """A claim is for a slot that is not wanted."""
     album.twin(SHOP, ResourceClaim, f"instance-{FIRST}", "instance-web-home-dfw-7")
 
 
@@ -172,7 +172,7 @@ def l3_deployments_have_their_workloads__and_histories(album: Album) -> None:
 
 
 def l3_networks_are_used(album: Album) -> None:
-    """Nobody is bound to a network that is set up in a cell."""
+    """A network is set up in a cell without a binding."""
     album.drop(DFW, NetworkBinding, f"{WEB}-net-0")
 
 
@@ -181,7 +181,7 @@ def l3_networks_are_used__by_claims(album: Album) -> None:
     album.drop(DFW, SubnetClaim, "default--dfw-0")
 
 
-def l3_networks_are_used__by_somebody(album: Album) -> None:
+def l3_networks_are_used__by_a_binding(album: Album) -> None:
     """There is one context more than anybody is bound to."""
     album.twin(LHR, NetworkContext, "default--lhr", "other--lhr")
 
@@ -299,8 +299,8 @@ def _older(obj: Any) -> Any:
 
 def _renamed(namespace: Namespace) -> Any:
     """The first namespace of the hub as one of a project that was deleted."""
-    told = {labels.UPSTREAM_CLUSTER: "cluster-gone", labels.UPSTREAM_NAMESPACE: "default"}
-    return _meta(namespace, name="ns-uid-of-nobody", labels=told)
+    upstream = {labels.UPSTREAM_CLUSTER: "cluster-gone", labels.UPSTREAM_NAMESPACE: "default"}
+    return _meta(namespace, name="ns-uid-of-none", labels=upstream)
 
 
 def _work_name(album: Album) -> str:

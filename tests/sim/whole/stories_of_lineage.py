@@ -15,7 +15,7 @@ FIRST = names.instance(WEB, 0)
 
 
 async def s4_a_projection_has_its_deployment(court: Court) -> None:
-    """What a project shows of an Instance belongs to nobody."""
+    """What a project shows of an Instance has no owner."""
     court.show(0)
     court.meta(SHOP, Instance, FIRST, owner_references=())
 
@@ -36,7 +36,7 @@ async def s4_a_projection_has_its_deployment__that_is_gone(court: Court) -> None
 
 
 async def s5_an_instance_is_made_for_what_is_wanted(court: Court) -> None:
-    """An Instance is made in a slot that nobody wants."""
+    """An Instance is made in a slot that is not wanted."""
     court.make(2)
 
 
@@ -72,18 +72,18 @@ async def s5_no_instance_is_made_for_a_workload_that_is_gone(court: Court) -> No
 async def s5_a_deployment_is_made_for_what_is_wanted(court: Court) -> None:
     """A deployment is made in a project for a Workload that never was."""
     found = court.get(SHOP, WorkloadDeployment, WEB)
-    ref = replace(found.spec.workload_ref, name="nobody")
-    meta = ObjectMeta(name="nobody-home-dfw", namespace="default")
+    ref = replace(found.spec.workload_ref, name="missing")
+    meta = ObjectMeta(name="missing-home-dfw", namespace="default")
     court.put(SHOP, replace(found, metadata=meta, spec=replace(found.spec, workload_ref=ref)))
 
 
 async def s5_a_deployment_is_made_for_what_is_wanted__on_the_hub(court: Court) -> None:
     """A deployment is made on the hub, and its project has none."""
-    court.twin(HUB, WorkloadDeployment, WEB, "nobody-home-dfw")
+    court.twin(HUB, WorkloadDeployment, WEB, "missing-home-dfw")
 
 
 async def s5_a_deployment_is_made_for_what_is_wanted__in_a_cell(court: Court) -> None:
-    """A deployment is made in a cell that was not told to have it."""
+    """A deployment is made in a cell without a Work."""
     found = court.get(DFW, WorkloadDeployment, WEB)
     court.put(LHR, replace(found, metadata=replace(found.metadata, uid="", generation=0)))
 
@@ -91,14 +91,14 @@ async def s5_a_deployment_is_made_for_what_is_wanted__in_a_cell(court: Court) ->
 async def s5_a_deployment_is_made_for_what_is_wanted__in_no_room(court: Court) -> None:
     """A deployment is made on the hub in a namespace that stands for nothing."""
     found = court.get(HUB, WorkloadDeployment, WEB)
-    meta = ObjectMeta(name="lost-home-dfw", namespace="ns-of-nobody")
+    meta = ObjectMeta(name="lost-home-dfw", namespace="ns-of-none")
     court.put(HUB, replace(found, metadata=meta))
 
 
 async def s5_a_work_is_made_for_what_is_wanted(court: Court) -> None:
-    """A cell is told to have a deployment that the hub has not."""
+    """A Work is made for a deployment that the hub does not have."""
     found = court.get(HUB, WorkloadDeployment, WEB)
-    meta = ObjectMeta(name="nobody-home-dfw", namespace=ROOM)
+    meta = ObjectMeta(name="missing-home-dfw", namespace=ROOM)
     court.put(HUB, work(replace(found, metadata=meta)))
 
 
@@ -121,7 +121,7 @@ async def s9_a_policy_stays_while_it_is_needed(court: Court) -> None:
 
 
 async def s9_a_policy_comes_only_when_it_is_needed(court: Court) -> None:
-    """A policy is made for a city in which nobody runs anything."""
+    """A policy is made for a city without a deployment."""
     court.put(HUB, policy("LHR", ROOM))
 
 

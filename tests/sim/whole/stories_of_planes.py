@@ -20,9 +20,9 @@ async def s6_versions_rise(court: Court) -> None:
     court.commit(SHOP, ChangeType.ADDED, _note(uid="uid-note"), revision=1)
 
 
-async def s6_versions_rise__as_they_are_told(court: Court) -> None:
+async def s6_versions_rise__as_they_are_reported(court: Court) -> None:
     """An object says that it is of another version than it was written as."""
-    court.commit(SHOP, ChangeType.ADDED, _note(uid="uid-note"), told="7")
+    court.commit(SHOP, ChangeType.ADDED, _note(uid="uid-note"), resource_version="7")
 
 
 async def s6_generation_rises_exactly_with_the_spec(court: Court) -> None:
@@ -68,8 +68,8 @@ async def s11_nothing_names_another_project(court: Court) -> None:
 
 async def s11_nothing_names_another_project__by_name(court: Court) -> None:
     """An object in the namespace of one project says that it is another's."""
-    told = court.get(HUB, WorkloadDeployment, WEB).metadata.labels
-    other = told | {labels.UPSTREAM_CLUSTER: "cluster-bank"}
+    known = court.get(HUB, WorkloadDeployment, WEB).metadata.labels
+    other = known | {labels.UPSTREAM_CLUSTER: "cluster-bank"}
     court.meta(HUB, WorkloadDeployment, WEB, labels=other)
 
 
@@ -81,17 +81,17 @@ async def s11_owners_are_of_the_same_plane(court: Court) -> None:
 
 async def s11_rooms_map_one_to_one(court: Court) -> None:
     """A namespace of the hub stands for another project than before."""
-    told = court.get(HUB, Namespace, ROOM).metadata.labels
-    other = told | {labels.UPSTREAM_NAMESPACE: "another"}
+    known = court.get(HUB, Namespace, ROOM).metadata.labels
+    other = known | {labels.UPSTREAM_NAMESPACE: "another"}
     court.meta(HUB, Namespace, ROOM, labels=other)
 
 
 async def s11_rooms_map_one_to_one__by_their_names(court: Court) -> None:
     """A namespace of the hub is named by a namespace of another project."""
     court.put(BANK, Namespace(metadata=ObjectMeta(name="default", uid="uid-of-bank")))
-    told = {labels.UPSTREAM_CLUSTER: "cluster-shop", labels.UPSTREAM_NAMESPACE: "other"}
+    known = {labels.UPSTREAM_CLUSTER: "cluster-shop", labels.UPSTREAM_NAMESPACE: "other"}
     room = names.hub_namespace("uid-of-bank")
-    court.put(HUB, Namespace(metadata=ObjectMeta(name=room, labels=told)))
+    court.put(HUB, Namespace(metadata=ObjectMeta(name=room, labels=known)))
 
 
 async def s11_a_claim_is_its_own_projects(court: Court) -> None:

@@ -43,7 +43,7 @@ def test_every_law_has_a_story():
     assert {name.partition("__")[0] for name in STORIES} == {law.__name__ for law in LAWS}
 
 
-def test_who_could_have_started_is_told():
+def test_a_claim_that_could_be_granted_is_named():
     """L7: the oldest claim that waits while there is room for it is named, with its age."""
 
     async def story(world: JudgedWorld) -> None:

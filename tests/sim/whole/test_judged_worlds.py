@@ -46,7 +46,7 @@ def test_the_life_of_a_workload():
 
 
 def test_a_project_that_comes_again():
-    """A project of a name that was there before begins anew, and nothing is left of the first."""
+    """A project of a name that was there before starts again, and nothing is left of the first."""
 
     async def story(world: JudgedWorld) -> None:
         core = world.client("core")
@@ -94,7 +94,7 @@ def test_an_image_that_is_not_there():
 
 
 def test_a_budget_that_does_not_suffice():
-    """Who waits for quota waits lawfully, and nobody waits who need not."""
+    """A claim that does not fit waits lawfully, and no claim that fits waits."""
 
     async def story(world: JudgedWorld) -> None:
         await world.limit(2)

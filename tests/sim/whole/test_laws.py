@@ -56,7 +56,7 @@ def test_every_law_is_broken_by_a_story():
 
 
 def test_the_first_violation_counts():
-    """What follows upon a violation does not hide how it began."""
+    """What follows a violation does not hide its cause."""
 
     async def story() -> None:
         judge = Judge(Trace())
@@ -70,7 +70,7 @@ def test_the_first_violation_counts():
 
 
 def test_writes_are_counted_but_for_leases():
-    """Whoever is at rest still says now and then that he is there."""
+    """A process at rest still renews its leases."""
 
     async def story() -> None:
         court = Court()
@@ -82,17 +82,17 @@ def test_writes_are_counted_but_for_leases():
     run(story())
 
 
-def test_a_key_that_is_looked_at_without_end_is_accused():
+def test_a_key_that_is_reconciled_without_end_is_accused():
     """So many passes within a minute are a loop."""
 
     async def story() -> None:
         judge, request = Judge(Trace()), Request(cluster_name("shop"), "default", "web")
         for _ in range(MOST_PASSES):
-            judge.looked("management", "workload", request)
+            judge.reconciled("management", "workload", request)
         assert not judge.violation
         await asyncio.sleep(60.0)
         for _ in range(MOST_PASSES + 1):
-            judge.looked("management", "workload", request)
+            judge.reconciled("management", "workload", request)
 
         assert "401 times" in judge.violation
         assert judge.passes == 2 * MOST_PASSES + 1
@@ -101,7 +101,7 @@ def test_a_key_that_is_looked_at_without_end_is_accused():
 
 
 def test_a_write_that_was_acknowledged_must_have_been_made():
-    """S8: whoever is told that something is written can rely on it."""
+    """S8: an acknowledged write can be relied on."""
 
     async def story() -> None:
         court = Court()
@@ -115,7 +115,7 @@ def test_a_write_that_was_acknowledged_must_have_been_made():
     run(story())
 
 
-def test_what_was_there_before_anybody_listened_is_known_from_what_it_replaces():
+def test_an_object_older_than_the_judge_is_known_from_its_first_event():
     """A judge that comes late compares with what the first commit says that it replaces."""
 
     async def story() -> None:

@@ -19,7 +19,7 @@ from tests.support.generated import depth
 # Worlds within which a planted mistake must show. Two hundred would do; but one that shows as seldom
 # as that would be looked for for an hour each time.
 TRIES = int(os.environ.get("SIM_TRIES", "30"))
-USUAL = 1  # the world in which most of them show: looked at first, for the sake of time
+USUAL = 1  # the world in which most of them show: played first, to save time
 KNOWN = {
     "rolls while paused": 4,
     "rolls two at once": 14,
@@ -42,13 +42,13 @@ STORIES = {  # in which a mistake shows; where none is named, that of a life
     "shares a room": stories.two_projects,
     "does not try again": stories.a_move_in_a_cut_cell,
 }
-IN_WORLDS = {"tells the time"}  # in a story no time passes between a write and the next look
+IN_WORLDS = {"tells the time"}  # in a story no time passes between a write and the next pass
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(MUTANTS.keys() - IN_WORLDS))
 def test_a_planted_mistake_shows_in_a_story(name):
-    """Each mistake that people make breaks its law in a story that is told for it."""
+    """Each typical mistake breaks its law in a story of its own."""
     with planted(name) as misfits:
         violation = stories.verdict(STORIES.get(name, stories.a_life))
 
@@ -67,7 +67,7 @@ def test_a_story_without_a_mistake_breaks_no_law(story):
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("name", depth.either(sorted(IN_WORLDS), list(MUTANTS)))
 def test_a_planted_mistake_is_found_in_worlds(name):
-    """Each mistake that people make breaks its law within so many worlds."""
+    """Each typical mistake breaks its law within so many worlds."""
     seeds = dict.fromkeys((KNOWN.get(name, USUAL), *range(TRIES)))
 
     assert any(_is_found(name, seed) for seed in seeds)

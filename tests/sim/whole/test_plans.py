@@ -67,11 +67,11 @@ def test_one_misfortune_changes_nothing_in_the_end(share):
 @pytest.mark.slow
 @pytest.mark.timeout(0 if ALL else 240)
 @pytest.mark.parametrize("part", PARTS)
-def test_a_part_that_hears_late_makes_nothing_twice(part):
+def test_a_part_with_late_watches_makes_nothing_twice(part):
     """A part that sees its own writes minutes late makes and removes as many Instances as ever."""
     (plan,) = (plan for plan in plans.every() if plan.kind == "late" and plan.part == part)
 
-    assert plans.play(plan).took["create"] > plans.HEARD_LATE.quiet
+    assert plans.play(plan).took["create"] > plans.SEEN_LATE.quiet
 
 
 @pytest.mark.slow
@@ -91,36 +91,36 @@ def test_there_is_a_plan_for_every_place():
 @pytest.mark.slow
 def test_a_crash_comes_after_the_write_and_before_the_answer():
     """The part that dies has written, does nothing more, and starts again."""
-    told = traced(first("crash", who="federator"))
-    died = told.index("management.1   dies")
+    lines = traced(first("crash", who="federator"))
+    died = lines.index("management.1   dies")
 
-    assert told[died - 1].startswith("management.1>shop patch     workloaddeployments")
-    assert not any(line.startswith("management.1") for line in told[died + 1 :])
-    assert "management.2   starts" in told[died:]
+    assert lines[died - 1].startswith("management.1>shop patch     workloaddeployments")
+    assert not any(line.startswith("management.1") for line in lines[died + 1 :])
+    assert "management.2   starts" in lines[died:]
 
 
 @pytest.mark.slow
 def test_a_stale_start_fills_its_caches_with_the_past():
     """In the next life of the part the first list of each kind is of an older version."""
-    told = traced(first("stale", who="federator", act="roll"))
-    again = told[told.index("management.2   starts") :]
+    lines = traced(first("stale", who="federator", act="roll"))
+    again = lines[lines.index("management.2   starts") :]
     listed = [line for line in again if line.startswith("management.2>hub list      instances")]
 
     assert "stale: " in listed[0]
 
 
 @pytest.mark.slow
-def test_what_a_watch_misses_it_never_tells():
+def test_what_a_watch_misses_it_never_delivers():
     """From the chosen event on nothing arrives; then the version is too old, and a list follows."""
-    told = traced(first("unseen", part="management", who="instances of hub", act="roll"))
+    lines = traced(first("unseen", part="management", who="instances of hub", act="roll"))
     watch = "instances                          "
-    expired = told.index(f"management.1>hub saw       {watch}Expired")
-    rolls = told.index("user           roll")
+    expired = lines.index(f"management.1>hub saw       {watch}Expired")
+    rolls = lines.index("user           roll")
 
     assert not any(
-        line.startswith(f"management.1>hub saw       {watch}") for line in told[rolls:expired]
+        line.startswith(f"management.1>hub saw       {watch}") for line in lines[rolls:expired]
     )
-    assert any("management.1>hub list      instances" in line for line in told[expired:])
+    assert any("management.1>hub list      instances" in line for line in lines[expired:])
 
 
 def traced(plan):
@@ -138,18 +138,18 @@ def test_a_failed_plan_says_how_to_see_it_again():
     gone = expected["create again"].pop("project-shop Workload default/web")
     with pytest.raises(AssertionError) as failure:
         plans.play(plan, expected=expected)
-    told = str(failure.value)
+    message = str(failure.value)
 
     assert gone["kind"] == "Workload"
-    assert told.startswith(f"plan {plan.number}: crash for ")
-    assert "s after 'create again': project-shop Workload default/web: null is not {" in told
-    assert f"at management: workload #{plan.moment.number}, " in told
-    assert told.endswith(f"{depth.SETTING}python -m tests.sim.whole.plans {plan.number}")
+    assert message.startswith(f"plan {plan.number}: crash for ")
+    assert "s after 'create again': project-shop Workload default/web: null is not {" in message
+    assert f"at management: workload #{plan.moment.number}, " in message
+    assert message.endswith(f"{depth.SETTING}python -m tests.sim.whole.plans {plan.number}")
 
 
 @pytest.mark.slow
 def test_a_mistake_that_only_a_crash_shows_is_found(monkeypatch):
-    """Who takes away only what he saw go leaves a copy behind when he dies in between."""
+    """A controller that removes only what it saw go leaves a copy behind when it dies in between."""
     monkeypatch.setattr(write_back, "_originals", lambda _: lambda *_: ())
     known = plans.lived(None, Trace())
     release = next(
@@ -213,7 +213,7 @@ def test_a_state_has_no_uids_times_or_addresses():
     ],
 )
 def test_a_state_tells_what_is_there_from_what_is_not(field, value):
-    """A uid of nobody, two addresses that were one, and other words are differences."""
+    """An unknown uid, two addresses that were one, and another text are differences."""
     found = normal.differences(of_plane("one"), of_plane("one", **{field: value}))
 
     assert f"hub ConfigMap default/book .data .{field}" in [

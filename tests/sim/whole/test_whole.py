@@ -39,13 +39,13 @@ def test_a_world_comes_to_where_it_should_be(seed):
 def test_a_failed_world_says_how_to_see_it_again():
     """The seed, its options, the last lines of the trace, and the command are in the message."""
     with pytest.raises(AssertionError) as failure:
-        play(3, begun=lambda at: at.judge.accuse("it was told to fail"))
-    told = str(failure.value)
+        play(3, prepare=lambda at: at.judge.accuse("it is made to fail"))
+    message = str(failure.value)
 
-    assert told.startswith("seed 3: it was told to fail\n  doubled=")
-    assert "  weathers: " in told
-    assert "VIOLATED" in told
-    assert told.endswith(f"{depth.SETTING}make sim SEED=3")
+    assert message.startswith("seed 3: it is made to fail\n  doubled=")
+    assert "  weathers: " in message
+    assert "VIOLATED" in message
+    assert message.endswith(f"{depth.SETTING}make sim SEED=3")
 
 
 @pytest.mark.parametrize(("seeds", "least"), [(range(SEEDS), 5), (FEW, 1)])
@@ -69,7 +69,7 @@ def test_the_worlds_have_something_of_everything(seeds, least):
 
 
 def test_every_find_has_a_test_of_its_own():
-    """What the ledger names is there: a file, and a test in it."""
+    """The file and the test that the ledger names exist."""
     for find in LEDGER["found"]:
         file, _, name = find["test"].partition("::")
         text = (Path(__file__).parents[3] / file).read_text()
@@ -80,10 +80,10 @@ def test_every_find_has_a_test_of_its_own():
 def test_the_same_seed_is_the_same_world_in_every_process():
     """Traces and schedules are equal however an interpreter hashes."""
     seeds = depth.either(["3"], ["3", "10"])
-    told = [_digests(hashes, seeds) for hashes in ("1", "777")]
+    digests = [_digests(hashes, seeds) for hashes in ("1", "777")]
 
-    assert len(told[0].splitlines()) == len(seeds)
-    assert told == [told[0]] * 2
+    assert len(digests[0].splitlines()) == len(seeds)
+    assert digests == [digests[0]] * 2
 
 
 def _digests(hashes, seeds):

@@ -92,9 +92,9 @@ def l5_buckets_say_what_is_used(reading: Reading) -> Iterator[str]:
         claims = [granted(claim) for claim in reading.all(home, ResourceClaim).values()]
         used = sum(each.get(kind, 0) for each in claims)
         limit = budget.limits(reading.all(CORE, ResourceGrant).values(), home.name).get(kind, 0)
-        told = bucket.status.limit, bucket.status.allocated, bucket.status.available
-        if told != (limit, used, max(0, limit - used)):
-            yield f"L5 {home.name}: of {kind} {told} is told, and {limit}, {used} is so"
+        shown = bucket.status.limit, bucket.status.allocated, bucket.status.available
+        if shown != (limit, used, max(0, limit - used)):
+            yield f"L5 {home.name}: of {kind} {shown} is reported, not {limit}, {used}"
 
 
 def l5_members_and_projects_are_ready(reading: Reading) -> Iterator[str]:
@@ -153,7 +153,7 @@ def _recount(deployment: WorkloadDeployment, instances: Sequence[Instance]) -> d
 def _sums(where: str, workload: Workload, parts: Sequence[WorkloadDeployment]) -> Iterator[str]:
     yield from _unequal(where, workload.status, _added(parts))
     if workload.status.deployments != len(parts):
-        yield f"{where}: {workload.status.deployments} deployments are told, there are {len(parts)}"
+        yield f"{where}: {workload.status.deployments} deployments are reported, there are {len(parts)}"
     if workload.status.observed_generation != workload.metadata.generation:
         yield f"{where}: its status is of {workload.status.observed_generation}"
     for placement in workload.status.placements:
@@ -166,7 +166,7 @@ def _added(parts: Iterable[WorkloadDeployment]) -> dict[str, int]:
     return {name: sum(getattr(each, name) for each in statuses) for name in _COUNTERS}
 
 
-def _unequal(where: str, told: ReplicaCounts, counted: dict[str, int]) -> Iterator[str]:
+def _unequal(where: str, status: ReplicaCounts, counted: dict[str, int]) -> Iterator[str]:
     for name, number in counted.items():
-        if getattr(told, name) != number:
-            yield f"{where}: {name} is {getattr(told, name)}, and {number} were counted"
+        if getattr(status, name) != number:
+            yield f"{where}: {name} is {getattr(status, name)}, and {number} were counted"

@@ -1,4 +1,4 @@
-"""Who uses a simulated world: tenants with Workloads, owners of projects, and vandals.
+"""The users of a simulated world: tenants with Workloads, owners of projects, and vandals.
 
 Half of what tenants do comes in bursts on the same object, a few milliseconds to seconds apart:
 that is where one incarnation meets the next.
@@ -40,7 +40,7 @@ _SIZE: Final = INSTANCE_TYPES["datumcloud/d1-standard-2"]
 
 
 class Tenant:
-    """Somebody with Workloads in a project, who changes his mind a lot."""
+    """A user with Workloads in a project, which change often."""
 
     def __init__(self, project: str, homes: OpenPlanes, chance: Random, trace: Trace) -> None:
         self._project = project
@@ -54,7 +54,7 @@ class Tenant:
         while asyncio.get_running_loop().time() < until:
             name = self._chance.choice(WORKLOADS)
             for _ in range(self._chance.choice((1, 1, 2, 4))):
-                with suppress(ApiError):  # somebody wrote it in between; he does not insist
+                with suppress(ApiError):  # a concurrent write; the step is skipped
                     await self._step(name)
                 await asyncio.sleep(self._chance.choice(GAPS))
             await asyncio.sleep(self._chance.choice(PAUSES))
@@ -153,17 +153,17 @@ class Tenant:
             for p in spec.placements
         )
         image = spec.template.spec.runtime.sandbox
-        told = image.containers[0].image if image else ""
+        shown = image.containers[0].image if image else ""
         self._trace.say(
             f"tenant@{self._project}",
             what,
             f"workload {meta.name} {meta.uid[:8]}",
-            f"{told} {scale}",
+            f"{shown} {scale}",
         )
 
 
 class Owner:
-    """Who has projects: makes them, limits them, and now and then deletes one."""
+    """The owner of projects: makes them, limits them, and now and then deletes one."""
 
     def __init__(self, project: str, homes: OpenPlanes, chance: Random, trace: Trace) -> None:
         self._project = project
@@ -217,13 +217,13 @@ class Owner:
             self._trace.say(f"owner@{self._project}", "deletes", "project")
             await self._core.delete(present)
         await asyncio.sleep(self._chance.choice((0.1, 5.0, 60.0)))
-        while await self._core.find(Project, self._project) is not None:  # noqa: ASYNC110 - looked at from outside
+        while await self._core.find(Project, self._project) is not None:  # noqa: ASYNC110 - polled from outside
             await asyncio.sleep(5.0)
         await self.make()
 
 
 class Vandal:
-    """Somebody who deletes what is not his; the controllers have to mend it."""
+    """A client that deletes objects of others; the controllers have to restore them."""
 
     def __init__(
         self, home: PlaneRef, homes: OpenPlanes, chance: Random, harmed: Callable[[str, str], None]
@@ -246,8 +246,8 @@ class Vandal:
             if there:
                 with suppress(ApiError):  # it has gone, or changed, in between
                     victim = self._chance.choice(there)
-                    told = f"vandal deletes {kind.__name__} {victim.metadata.name}"
-                    self._harmed(victim.metadata.uid, told)
+                    description = f"vandal deletes {kind.__name__} {victim.metadata.name}"
+                    self._harmed(victim.metadata.uid, description)
                     await client.delete(victim)
 
 

@@ -55,8 +55,8 @@ class Options:
     leaves: bool  # projects are deleted and come again
     page: int  # objects in one page of a list
 
-    def told(self) -> str:
-        weathers = "; ".join(weather.told() for weather in self.weathers)
+    def describe(self) -> str:
+        weathers = "; ".join(weather.describe() for weather in self.weathers)
         return (
             f"doubled={self.doubled} nemeses={','.join(self.nemeses) or 'none'} "
             f"offsets={self.offsets} page={self.page} vandals={self.vandals} "
@@ -108,7 +108,7 @@ class Play:
         return
 
     def delivered(self, sent: Sent, outcome: object) -> None:
-        """A write that its writer has heard of must never be lost."""
+        """An acknowledged write must never be lost."""
         if sent.verb in {"create", "update", "patch"} and isinstance(outcome, dict):
             home = self._world.home(sent.link.rpartition(">")[2])
             meta = outcome["metadata"]
@@ -150,7 +150,7 @@ class Play:
             self._owners.append(Owner(name, self._world.planes, chance, self.trace))
         for owner in self._owners:
             await owner.make()
-        while not all([await owner.is_ready() for owner in self._owners]):  # noqa: ASYNC110 - looked at from outside
+        while not all([await owner.is_ready() for owner in self._owners]):  # noqa: ASYNC110 - polled from outside
             await asyncio.sleep(1.0)
         for number, process in enumerate(self._processes):
             process.page = self.options.page
@@ -200,7 +200,7 @@ class Play:
         """Wait until everything is as it should be."""
         begun = asyncio.get_running_loop().time()
         seen = -1
-        wrong: list[str] = ["nothing was looked at"]
+        wrong: list[str] = ["nothing was reconciled at"]
         while wrong:
             if seen != self.judge.writes:
                 seen = self.judge.writes
@@ -295,13 +295,13 @@ class Play:
             await asyncio.sleep(1.0)
 
     async def _outage(self) -> None:
-        """Nobody reaches a plane."""
+        """A plane is unreachable for all processes."""
         home = self._any_home()
         with self._silenced(self._cells if home == HUB else [home]):
             await self._parted([(process, home) for process in self._processes])
 
     async def _alone(self) -> None:
-        """A cell is cut off from everything: nobody gets in, and it does not get out."""
+        """A cell is cut off from everything, in both directions."""
         cell = self._chance.choice(self._cells)
         inside = [p for p in self._processes if _is_in(p.title, cell)]
         ways = [(p, home) for p in inside for home in self._world.planes if home != cell]
@@ -311,7 +311,7 @@ class Play:
 
     @contextmanager
     def _silenced(self, homes: list[PlaneRef]) -> Iterator[None]:
-        """Have the judge know of cells that nobody gets into, for as long as anything keeps them so."""
+        """Let the judge know which cells are cut off, for as long as any nemesis keeps them so."""
         cells = [home.name for home in homes if home.role == "cell"]
         for cell in cells:
             self._silent[cell] += 1
