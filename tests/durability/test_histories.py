@@ -8,7 +8,7 @@ import pytest
 from tests.contract import servers
 from tests.contract.servers import ContractServer
 from tests.support.generated import depth, histories, watch_guarantees
-from tests.support.generated.histories import History, Told
+from tests.support.generated.histories import History, ObservedEvent
 from tests.support.generated.linearizability import violations
 
 CLIENTS = 8
@@ -44,14 +44,14 @@ def test_histories_of_concurrent_clients_are_linearizable(tmp_path, door, seed):
         (lambda log: [*log[:5], log[6], log[5], *log[7:]], "after"),
         (lambda log: [*log[:5], log[5]._replace(value="other"), *log[6:]], "was Told"),
         (lambda log: [*log[:5], log[5]._replace(type="ADDED"), *log[6:]], "that was there"),
-        (lambda log: [*log[:6], Told("BOOKMARK", 1), *log[6:]], "bookmark 1 after"),
+        (lambda log: [*log[:6], ObservedEvent("BOOKMARK", 1), *log[6:]], "bookmark 1 after"),
     ],
     ids=["gap", "twice", "swapped", "wrong value", "wrong type", "bookmark back in time"],
 )
 def test_the_judge_of_watches_finds_planted_faults(planted, found):
     """Its silence is worth something only if it speaks when something is wrong."""
-    log = [Told("RELIST", 1), Told("ADDED", 2, "key-0", "v2", "odd")]
-    log += [Told("MODIFIED", n, "key-0", f"v{n}", "odd") for n in range(3, 12)]
+    log = [ObservedEvent("RELIST", 1), ObservedEvent("ADDED", 2, "key-0", "v2", "odd")]
+    log += [ObservedEvent("MODIFIED", n, "key-0", f"v{n}", "odd") for n in range(3, 12)]
     history = History(reference=log, watchers=[("", planted(log))])
     assert any(found in problem for problem in watch_guarantees.broken(history))
     assert watch_guarantees.broken(History(reference=log, watchers=[("odd", log)])) == []
@@ -65,7 +65,7 @@ async def _played(door: ContractServer, seed: int) -> History:
         reference = await histories.follow_from_now(door.transport, history.reference)
         followers.create_task(reference)
         for parity in WATCHERS:
-            log: list[Told] = []
+            log: list[ObservedEvent] = []
             history.watchers.append((parity, log))
             own = Random(chance.random())
             follower = histories.come_and_go(door.transport, history, log, own, parity)

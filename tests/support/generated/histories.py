@@ -26,7 +26,7 @@ _LONG_ABSENCES = 0.3
 COLLECTION = ResourceLocation(ConfigMap.RESOURCE, NAMESPACE)
 
 
-class Told(NamedTuple):
+class ObservedEvent(NamedTuple):
     """One thing a watcher was told: an event, a bookmark, or an entry of a list."""
 
     type: Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "LISTED", "RELIST"]
@@ -60,8 +60,10 @@ class History:
 
     operations: list[Operation] = field(default_factory=list)
     written: dict[int, tuple[str, str]] = field(default_factory=dict)  # revision: key, value
-    watchers: list[tuple[str, list[Told]]] = field(default_factory=list)  # parity, what was told
-    reference: list[Told] = field(default_factory=list)
+    watchers: list[tuple[str, list[ObservedEvent]]] = field(
+        default_factory=list
+    )  # parity, what was told
+    reference: list[ObservedEvent] = field(default_factory=list)
     lists: list[tuple[int, int, dict[str, str]]] = field(default_factory=list)
     absence: Absence = field(default_factory=Absence)
 
@@ -185,14 +187,14 @@ async def finish(door: Transport) -> None:
     await door.create(COLLECTION, document, PLAIN_WRITE)
 
 
-async def follow_from_now(door: Transport, log: list[Told]) -> Coroutine[None, None, None]:
+async def follow_from_now(door: Transport, log: list[ObservedEvent]) -> Coroutine[None, None, None]:
     """A follower that has listed already, and will miss nothing and never leave."""
     version = await _list_into(log, door, "")
     return follow(door, log, version=version)
 
 
 async def come_and_go(
-    door: Transport, history: History, log: list[Told], chance: Random, parity: str
+    door: Transport, history: History, log: list[ObservedEvent], chance: Random, parity: str
 ) -> None:
     """Follow, leave, and resume; at times only after what was missed may be forgotten."""
 
@@ -209,7 +211,7 @@ async def _never_left() -> None:
 
 async def follow(
     door: Transport,
-    log: list[Told],
+    log: list[ObservedEvent],
     *,
     parity: str = "",
     version: int | None = None,
@@ -231,16 +233,18 @@ async def follow(
             version = None
 
 
-async def _list_into(log: list[Told], door: Transport, selector: str) -> int:
+async def _list_into(log: list[ObservedEvent], door: Transport, selector: str) -> int:
     found = await door.list(COLLECTION, ListOptions(label_selector=selector))
     version = _revision(found)
-    log.append(Told("RELIST", version))
-    log.extend(Told("LISTED", _revision(item), *_identity(item)) for item in _items(found))
+    log.append(ObservedEvent("RELIST", version))
+    log.extend(ObservedEvent("LISTED", _revision(item), *_identity(item)) for item in _items(found))
     is_over = any(item["metadata"]["name"] == LAST for item in found["items"])
     return 0 if is_over else version
 
 
-async def _watch_into(log: list[Told], door: Transport, left: int, options: WatchOptions) -> int:
+async def _watch_into(
+    log: list[ObservedEvent], door: Transport, left: int, options: WatchOptions
+) -> int:
     """The revision to resume from; 0 when the last object has come."""
     version = int(options.resource_version)
     if not version:
@@ -250,11 +254,11 @@ async def _watch_into(log: list[Told], door: Transport, left: int, options: Watc
             version = _revision(event.object)
             name = event.object["metadata"].get("name")
             if event.type == "BOOKMARK":
-                log.append(Told("BOOKMARK", version))
+                log.append(ObservedEvent("BOOKMARK", version))
             elif name == LAST:
                 return 0
             elif name in KEYS:
-                log.append(Told(event.type, version, *_identity(event.object)))
+                log.append(ObservedEvent(event.type, version, *_identity(event.object)))
             left -= 1
             if left == 0:
                 break

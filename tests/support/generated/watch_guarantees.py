@@ -12,7 +12,7 @@ truthful      what is told of a revision is what was written at it
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from tests.support.generated.histories import History, Told
+from tests.support.generated.histories import History, ObservedEvent
 
 _CHANGES = frozenset({"ADDED", "MODIFIED", "DELETED"})
 
@@ -32,10 +32,10 @@ def broken(history: History) -> list[str]:
     ]
 
 
-def _seen_by(parity: str, reference: Iterable[Told]) -> dict[int, Told]:
+def _seen_by(parity: str, reference: Iterable[ObservedEvent]) -> dict[int, ObservedEvent]:
     """The changes as a watcher with that selector sees them: objects come and go as they match."""
     there: set[str] = set()
-    seen: dict[int, Told] = {}
+    seen: dict[int, ObservedEvent] = {}
     for told in reference:
         if told.type not in _CHANGES:
             continue
@@ -59,7 +59,7 @@ def _untruthful(history: History) -> Iterator[str]:
             yield f"revision {revision} was {key}={value} and is told as {told}"
 
 
-def _unordered(log: Iterable[Told]) -> Iterator[str]:
+def _unordered(log: Iterable[ObservedEvent]) -> Iterator[str]:
     last = 0
     for told in log:
         if told.type == "RELIST":
@@ -76,7 +76,7 @@ def _unordered(log: Iterable[Told]) -> Iterator[str]:
             last = told.revision
 
 
-def _mistyped(log: Iterable[Told]) -> Iterator[str]:
+def _mistyped(log: Iterable[ObservedEvent]) -> Iterator[str]:
     there: set[str] = set()
     for told in log:
         match told.type:
@@ -92,7 +92,7 @@ def _mistyped(log: Iterable[Told]) -> Iterator[str]:
                 pass
 
 
-def _gaps(log: Sequence[Told], reference: Mapping[int, Told]) -> Iterator[str]:
+def _gaps(log: Sequence[ObservedEvent], reference: Mapping[int, ObservedEvent]) -> Iterator[str]:
     """What lies within a stretch of watching and is missing from it, or was told otherwise."""
     for start, end, seen in _stretches(log):
         for revision, told in reference.items():
@@ -104,14 +104,14 @@ def _gaps(log: Sequence[Told], reference: Mapping[int, Told]) -> Iterator[str]:
                 yield f"{told} was {expected}"
 
 
-def _essence(told: Told) -> tuple[object, ...]:
+def _essence(told: ObservedEvent) -> tuple[object, ...]:
     """What must agree. An object that stops to match is shown as it was when it did."""
     return told[:3] if told.type == "DELETED" else told
 
 
-def _stretches(log: Sequence[Told]) -> Iterator[tuple[int, int, dict[int, Told]]]:
+def _stretches(log: Sequence[ObservedEvent]) -> Iterator[tuple[int, int, dict[int, ObservedEvent]]]:
     """From one list to the next: where watching began, how far it came, what was told."""
-    start, end, seen = 0, 0, dict[int, Told]()
+    start, end, seen = 0, 0, dict[int, ObservedEvent]()
     for told in log:
         if told.type == "RELIST":
             yield start, end, seen
@@ -135,7 +135,7 @@ def _wrong_lists(history: History) -> Iterator[str]:
             yield f"the list at {revision} is {found} instead of {expected}"
 
 
-def _state_at(changes: Iterable[Told], revision: int) -> dict[str, str]:
+def _state_at(changes: Iterable[ObservedEvent], revision: int) -> dict[str, str]:
     state: dict[str, str] = {}
     for told in changes:
         if told.revision > revision:

@@ -241,7 +241,7 @@ def names(page: Page) -> list[str]:
     return [record.key.rpartition("/")[2] for record in page.records]
 
 
-def told(notices: list[EncodedWatchEvent]) -> list[tuple[str, str]]:
+def summaries(notices: list[EncodedWatchEvent]) -> list[tuple[str, str]]:
     """What a watcher hears: the kind of change and the object's name."""
     documents = [(notice.type, msgspec.json.decode(notice.data)) for notice in notices]
     return [(kind, document["metadata"].get("name", "")) for kind, document in documents]

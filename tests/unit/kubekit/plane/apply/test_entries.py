@@ -56,7 +56,7 @@ def without(name):
     ],
 )
 def test_sent_entries_are_read_as_kube_apiserver_reads_them(raw, expected):
-    """In the one spelling and order, with what nobody knows left out."""
+    """In the canonical form and order, without unknown fields."""
     assert sent(raw) == expected
 
 
@@ -72,7 +72,7 @@ def test_sent_entries_are_read_as_kube_apiserver_reads_them(raw, expected):
     ],
     ids=str,
 )
-def test_d3_sent_entries_that_nobody_can_read(raw):
+def test_d3_sent_entries_that_are_unreadable(raw):
     """A faulty entry makes the whole list faulty."""
     with pytest.raises(BadEntries):
         sent(raw)
@@ -110,7 +110,7 @@ def test_a_field_manager_has_the_same_limits():
     ],
 )
 def test_managers_are_named_after_their_program(field_manager, user_agent, expected):
-    """Whoever does not name himself is called what his user agent begins with."""
+    """Without a field manager, the name is the first part of the user agent."""
     assert manager_of(field_manager, user_agent) == expected
 
 
@@ -124,8 +124,8 @@ def test_typed_objects_need_no_managed_fields():
     assert stripped({}) == {}
 
 
-def test_entries_that_nobody_touches_stay_what_they_are():
-    """An entry is made anew for who loses a field, and the list for nobody who sends it back."""
+def test_unchanged_entries_are_the_identical_objects():
+    """Only the entry of a manager that loses a field is rebuilt, and a list sent back is kept."""
     old = thing({"map": {"k": "1"}, "name": "a"})
     live = old["metadata"]["managedFields"] = created(SHAPE, old, author("maker"))
     door = author("st", subresource="status")

@@ -78,7 +78,7 @@ def test_nothing_new_is_made_when_nothing_differs(one, other):
     [
         pytest.param({}, {}, id="empty"),
         pytest.param(None, {}, id="null"),
-        pytest.param({".": {}}, {}, id="the root is nobody's"),
+        pytest.param({".": {}}, {}, id="the root has no owner"),
         pytest.param({"f:b": {}, "f:a": {}}, {"f:a": {}, "f:b": {}}, id="in order"),
         pytest.param({"f:a": None}, {"f:a": {}}, id="null is a leaf"),
         pytest.param({"f:a": {".": 3}}, {"f:a": {}}, id="a dot alone is a leaf"),

@@ -99,7 +99,7 @@ def kinds(draw):
 def stories(draw):
     """An object that had some adventures, and the specs it may have next.
 
-    It always has a label, for an object that nobody owns is not tracked when it is updated.
+    It always has a label, for an object without owners is not tracked when it is updated.
     """
     shape, specs = draw(kinds())
     story = Story(shape).put("maker", None, labels={"kept": "1"})
@@ -163,7 +163,7 @@ def test_applying_twice_is_applying_once(made, data):
 @given(kinds(), st.data())
 @law
 def test_an_empty_apply_takes_all_back(made, data):
-    """What was applied and is owned by nobody else leaves no trace."""
+    """Applied fields without another owner leave no trace."""
     shape, specs = made
     story = Story(shape).apply("m", data.draw(specs)).apply("m", None)
 
@@ -172,7 +172,7 @@ def test_an_empty_apply_takes_all_back(made, data):
 
 @given(stories(), st.data())
 @law
-def test_an_empty_apply_takes_only_back_what_is_his(made, data):
+def test_an_empty_apply_removes_only_its_own_fields(made, data):
     """Other owners keep their fields, unless they are in an entry that the applier alone owned."""
     story, specs = made
     before = story.apply("m", data.draw(specs), force=True)
@@ -188,7 +188,7 @@ def test_an_empty_apply_takes_only_back_what_is_his(made, data):
 
 @given(kinds(), st.lists(MANAGERS, max_size=6), st.data())
 @law
-def test_without_force_nobody_loses_anything(made, turns, data):
+def test_without_force_no_manager_loses_fields(made, turns, data):
     """Among appliers a field changes only with all its owners' consent."""
     shape, specs = made
     story = Story(shape)
@@ -220,9 +220,9 @@ def test_the_order_of_appliers_does_not_matter(made, data):
     """Two who own nothing in common can come in any order."""
     shape, specs = made
     spec = data.draw(specs)
-    his = data.draw(st.sets(st.sampled_from(sorted(spec))))
-    one = {name: value for name, value in spec.items() if name in his}
-    other = {name: value for name, value in spec.items() if name not in his}
+    first = data.draw(st.sets(st.sampled_from(sorted(spec))))
+    one = {name: value for name, value in spec.items() if name in first}
+    other = {name: value for name, value in spec.items() if name not in first}
 
     forth = Story(shape).apply("m1", one).apply("m2", other)
     back = Story(shape).apply("m2", other).apply("m1", one)
@@ -247,7 +247,7 @@ def test_the_same_update_again_changes_no_entry(made, data):
 @given(stories(), st.data())
 @law
 def test_an_update_owns_what_it_changed(made, data):
-    """And nobody else owns it any more."""
+    """And no other manager owns it any more."""
     story, specs = made
     before, spec = story.live, data.draw(specs)
     gained, _ = story.shape.part("").compared(before, thing(spec, labels={"kept": "1"}))

@@ -51,11 +51,11 @@ def test_the_creator_owns_all():
 
 
 def test_an_object_that_says_nothing_has_no_entries():
-    """A name alone belongs to nobody."""
+    """A name alone has no owner."""
     assert created(SHAPE, thing(), author()) == []
 
 
-def test_the_status_of_a_new_object_belongs_to_nobody():
+def test_the_status_of_a_new_object_has_no_owner():
     """Where a kind has a status subresource, nothing else writes the status."""
     got = created(SHAPE, thing({}, {"phase": "x"}), author())
 
@@ -63,7 +63,7 @@ def test_the_status_of_a_new_object_belongs_to_nobody():
 
 
 def test_without_the_subresource_the_status_is_a_field_as_any():
-    """Where a kind has none, whoever writes the object writes its status."""
+    """Without that subresource, a write of the object also writes its status."""
     shape = Shape.of(SCHEMA)
 
     got = created(shape, thing(status={"phase": "x"}), author())
@@ -171,7 +171,7 @@ CHANGES = [
 
 @pytest.mark.parametrize(("before", "after", "left", "taken"), CHANGES)
 def test_updates_take_what_they_change(before, after, left, taken):
-    """What changes goes to the updater, what goes leaves everybody, the rest stays whose it was."""
+    """The updater owns changed fields, removed fields have no owner, the others keep theirs."""
     old = live(before)
 
     got = owners(updated(SHAPE, old, copied(thing(after)), author("new")))
@@ -279,7 +279,7 @@ def test_nothing_changed_is_the_very_list():
 
 
 def test_time_moves_when_the_owner_sets_a_field():
-    """Even one that is his already; giving up a field is not news."""
+    """Even one that it owns already; giving up a field does not change the time."""
     old = live({"replicas": 1, "name": "a"}, "m")
     set_again = updated(SHAPE, old, copied(thing({"replicas": 2, "name": "a"})), author("m", LATER))
     given_up = updated(SHAPE, old, copied(thing({"replicas": 1})), author("m", LATER))
@@ -311,7 +311,7 @@ def test_versions_have_entries_of_their_own():
 
 
 def test_versions_that_are_served_no_more_are_forgotten():
-    """Nobody could say what their fields are."""
+    """Their fields are unknown."""
     shape = Shape(SHAPE.whole, status=True, served=["apply.example.com/v2"])
     old = live({"replicas": 1})
 
@@ -393,7 +393,7 @@ class TestWhatClientsSend:
         assert self.put([], shape=builtin) == []
 
     def test_entries_can_be_rewritten(self):
-        """What a client sends counts, and what he changes by the same write is his."""
+        """Entries from the client are used, and it owns the fields that the same write changes."""
         assert self.put([self.GOOD]) == [self.GOOD]
         assert owners(self.put([self.GOOD], {"name": "y", "replicas": 2})) == {
             "p": {"f:name": {}, "f:replicas": {}}
@@ -413,7 +413,7 @@ class TestWhatClientsSend:
         ],
         ids=str,
     )
-    def test_d3_what_nobody_can_read_counts_as_nothing(self, fault):
+    def test_d3_unreadable_entries_are_ignored(self, fault):
         """The entries that were there stay."""
         assert list(owners(self.put([{**self.GOOD, **fault}]))) == ["old"]
 
@@ -423,7 +423,7 @@ class TestWhatClientsSend:
         assert list(owners(self.put(said))) == ["old"]
 
     def test_a_subresource_takes_none(self):
-        """Through the status nobody rewrites whose the spec is."""
+        """A write to the status cannot change the owners of the spec."""
         old = live({"name": "x"})
 
         got = updated(
@@ -433,7 +433,7 @@ class TestWhatClientsSend:
         assert [e["manager"] for e in got] == ["old", "p"]
 
     def test_a_creator_may_send_entries(self):
-        """What he writes is his all the same; a reset or nonsense changes nothing."""
+        """It owns what it writes all the same; a reset or invalid entries change nothing."""
         document = thing({"name": "x"})
         mine = created(SHAPE, document, author("c"))
 
@@ -477,7 +477,7 @@ def test_what_cannot_be_tracked_is_not(spec):
 
 
 def test_d2_deep_documents_are_not_tracked():
-    """A document nested deeper than anybody can follow is stored, and nobody owns it."""
+    """A document that is nested too deep is stored without owners."""
     deep: FieldSet = {}
     for _ in range(5000):
         deep = {"a": deep}

@@ -28,7 +28,7 @@ LATER = "2024-05-01T12:00:09Z"
 
 
 def test_a_new_object_is_what_was_applied():
-    """Its fields are the applier's, who is told from an updater of the same name."""
+    """Its fields belong to the apply entry, not to an update entry of the same manager."""
     config = thing({"replicas": 1}, {"phase": "ignored"}, labels={"a": "1"})
 
     got = applied(SHAPE, None, config, author("m"))
@@ -80,7 +80,7 @@ def test_what_is_given_up_goes_unless_others_own_it():
 
 
 def test_an_entry_goes_with_its_last_owner():
-    """What an updater set in it goes along, for he does not own the entry."""
+    """Fields that an updater set in it are removed too, for it does not own the entry."""
     story = Story().apply("m1", {"items": [{"name": "a", "v": "1"}, {"name": "b"}]})
     story.put("u", {"items": [{"name": "a", "v": "1", "w": "2"}, {"name": "b"}]})
     story.apply("m1", {"items": [{"name": "b"}]})
@@ -89,7 +89,7 @@ def test_an_entry_goes_with_its_last_owner():
     assert list(story.owners) == ["m1 Apply"]
 
 
-def test_a_named_object_stays_while_somebody_owns_a_field_of_it():
+def test_a_named_object_stays_while_a_field_of_it_has_an_owner():
     """Only the applier's own fields go from it."""
     story = Story().apply("m1", {"obj": {"a": "1"}}).put("u", {"obj": {"a": "1", "b": "2"}})
     story.apply("m1", {})
@@ -98,7 +98,7 @@ def test_a_named_object_stays_while_somebody_owns_a_field_of_it():
     assert story.owners == {"m1 Apply": {}, "u Update": {"f:obj": {"f:b": {}}}}
 
 
-def test_fields_that_nobody_owns_go_with_their_object():
+def test_fields_without_owners_are_removed_with_their_object():
     """A default that the plane put in goes when the object around it has no owner any more."""
     story = Story().apply("m1", {"obj": {"a": "1"}, "name": "x"})
     story.live["spec"]["obj"]["b"] = "default"
@@ -117,15 +117,15 @@ def test_fields_that_nobody_owns_go_with_their_object():
     ],
     ids=str,
 )
-def test_what_somebody_wanted_empty_is_empty_again(empty, filled):
+def test_an_object_applied_empty_is_empty_again(empty, filled):
     """The owner of an object keeps it when the owner of all that is in it leaves."""
     story = Story().put("u", empty).apply("m", filled).apply("m", None)
 
     assert story.spec == empty
 
 
-def test_what_nobody_wants_empty_goes():
-    """A map whose last entry went with its owner goes too, though somebody wrote into the entry."""
+def test_an_emptied_object_without_owners_is_removed():
+    """A map whose last owned entry was removed is removed too, although an updater wrote into it."""
     story = Story().apply("m", {"maps": {"a": {"x": "1"}}, "ports": [{"port": 1}], "name": "n"})
     ports = [{"port": 1, "n": "2"}]
     story.put("u", {"maps": {"a": {"x": "1", "y": "2"}}, "ports": ports, "name": "n"})
@@ -192,7 +192,7 @@ def test_merging(live, said, expected):
     ],
 )
 def test_null_comes_when_the_rest_is_given_up(before, after, expected):
-    """Who says null of an object that was his alone gets null."""
+    """A null for an object that only this manager owned gives null."""
     assert Story().apply("m", before).apply("m", after).spec == expected
 
 
@@ -224,7 +224,7 @@ def test_lists_are_in_the_order_of_the_applier(live, said, expected):
 
 
 def test_duplicates_that_are_there_are_replaced_by_what_is_applied():
-    """Nobody could say which of them was meant."""
+    """It is unclear which of them is meant."""
     story = Story().put("u", {"items": [{"name": "a", "v": "1"}, {"name": "b"}, {"name": "a"}]})
     story.apply("m", {"items": [{"name": "a", "w": "1"}]}, force=True)
 
@@ -350,7 +350,7 @@ def test_an_updater_of_the_same_name_is_another():
 
 
 def test_an_applier_has_one_entry_in_all_versions():
-    """What he applied in one version he gives up in another."""
+    """Fields applied in one version can be given up in another."""
     story = Story().apply("m", {"replicas": 1, "name": "a"})
     config = {**thing({"name": "a"}), "apiVersion": "apply.example.com/v2"}
 
@@ -363,7 +363,7 @@ def test_an_applier_has_one_entry_in_all_versions():
 
 
 def test_the_time_is_that_of_the_last_change():
-    """Who applies what is there already has no time, or keeps the one he had."""
+    """An apply without changes has no time, or keeps the one of the entry."""
     story = Story().apply("m1", {"replicas": 1, "name": "a"})
 
     first = applied(SHAPE, story.live, thing({"replicas": 1}), author("m2", LATER))
@@ -556,7 +556,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("spec", "why"), REFUSED)
-def test_configurations_nobody_could_own(spec, why):
+def test_configurations_that_cannot_be_owned(spec, why):
     """They are refused in Kubernetes' words, and as the client's mistake."""
     with pytest.raises(BadRequest) as refused:
         applied(SHAPE, None, thing(spec, namespace="n"), author())
@@ -618,7 +618,7 @@ def test_d2_deep_configurations_are_refused():
 
 
 def test_an_object_that_does_not_fit_its_schema_cannot_be_applied_to():
-    """Nobody could say whose its fields are."""
+    """The owners of its fields would be unclear."""
     live = thing({"items": [{"v": "no name"}]})
     live["metadata"]["managedFields"] = created(SHAPE, thing({"name": "x"}), author("u"))
     with pytest.raises(BadRequest, match="not what its schema says"):
@@ -647,7 +647,7 @@ class TestKubectl:
         return applied(self.SHAPE, self.live(last), self.config(data, **metadata), by)
 
     def test_what_kubectl_applied_itself_is_no_conflict(self):
-        """If nobody changed it since; the annotation follows."""
+        """If it has not changed since; the annotation is updated."""
         got = self.apply({"a": "9"}, annotations={"q": "1"})
 
         assert got.document["data"] == {"a": "9", "b": "2"}
@@ -669,11 +669,11 @@ class TestKubectl:
             {"data": {"b": "9"}, "annotation": "[]"},
             {"data": {"b": "9"}, "annotation": '{"apiVersion":"v2"}'},
             {"data": {"b": "9"}, "annotation": '{"apiVersion":"v1","data":7}'},
-            {"data": {"b": "9"}, "manager": "somebody"},
+            {"data": {"b": "9"}, "manager": "another"},
         ],
         ids=str,
     )
-    def test_what_somebody_changed_is_one(self, case):
+    def test_a_changed_field_is_one(self, case):
         """As is everything if the annotation cannot be used, or if another one applies."""
         with pytest.raises(Conflict) as refused:
             self.apply(**case)
@@ -703,7 +703,7 @@ def test_d4_long_lists_are_merged_in_proportion():
 
 @pytest.mark.timeout(60)
 def test_d4_a_long_name_is_not_spelled_for_each_field_below_it():
-    """Only what is wrong is told with its path."""
+    """Only an error is reported, with its path."""
     maps = {"k" * 1_000_000: {str(n): "1" for n in range(90_000)}}
 
     applied(SHAPE, None, thing({"maps": maps}), author("m"))
@@ -711,7 +711,7 @@ def test_d4_a_long_name_is_not_spelled_for_each_field_below_it():
 
 @pytest.mark.parametrize("live", [None, thing({"set": ["a"] * 100_001})], ids=["new", "present"])
 def test_d1_only_so_many_values_are_applied(live):
-    """Beyond that an apply keeps everybody waiting."""
+    """A larger apply would block other requests."""
     config = thing({"name": "a"} if live else {"set": ["a"] * 100_001})
 
     with pytest.raises(BadRequest, match="at most 100000 values"):

@@ -1,4 +1,4 @@
-"""Which fields a document has, and which of them somebody who applies it owns."""
+"""The present fields of a document, and the fields that an apply of it owns."""
 
 import pytest
 from hypothesis import given, strategies as st
@@ -172,7 +172,7 @@ FIELDS = [
 
 @pytest.mark.parametrize(("spec", "made", "said"), FIELDS)
 def test_fields_are_those_of_kube_apiserver(spec, made, said):
-    """A creator owns all that is there, an applier what he says, and not the objects on the way."""
+    """A creator owns all fields, an applier those it sets, without the enclosing objects."""
     assert there(spec) == {**SELF, **made}
     assert owned(spec) == said
 
@@ -266,7 +266,7 @@ BUILTINS = [
 
 @pytest.mark.parametrize(("kind", "content", "expected"), BUILTINS)
 def test_builtin_kinds_are_owned_as_in_kubernetes(kind, content, expected):
-    """Their lists and maps are told apart as Kubernetes' own schemas say."""
+    """Their lists and maps have the types of Kubernetes' own schemas."""
     found = next(k for k in builtins.core() if k.resource is kind.RESOURCE)
     shape = shape_of(found.resource, found.schema, custom=False)
     document = {"apiVersion": "v1", "kind": "X", "metadata": {"name": "x"}, **content}
@@ -274,7 +274,7 @@ def test_builtin_kinds_are_owned_as_in_kubernetes(kind, content, expected):
     assert created(shape, document, author())[0]["fieldsV1"] == expected
 
 
-def test_webhooks_are_told_apart_by_name():
+def test_webhooks_are_identified_by_name():
     """Entries of a list inside of entries of a list, of a kind whose schema does not say it."""
     resource = Resource(
         group="admissionregistration.k8s.io",

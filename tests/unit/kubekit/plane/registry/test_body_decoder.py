@@ -69,7 +69,7 @@ def test_sound_bodies_are_read(body, value):
     ],
 )  # fmt: skip
 def test_d3_bad_bodies_are_refused_by_name(body, words):
-    """What no reader can keep, or two readers would keep differently, is told and refused."""
+    """A value that readers cannot keep, or would keep differently, is refused with its position."""
     with pytest.raises(BadRequest, match=words):
         read_json(body)
 
@@ -114,7 +114,7 @@ HOSTILE = {
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("body", HOSTILE.values(), ids=list(HOSTILE))
 def test_whatever_three_megabytes_hold_they_are_read_in_a_moment(body):
-    """Nobody else is served meanwhile."""
+    """No other request is served meanwhile."""
     with contextlib.suppress(BadRequest):
         read_json(body)
 
@@ -137,7 +137,7 @@ HOSTILE_YAML = {
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("body", HOSTILE_YAML.values(), ids=list(HOSTILE_YAML))
 def test_whatever_three_megabytes_of_yaml_hold_they_are_read_in_a_moment(body):
-    """Nobody else is served meanwhile."""
+    """No other request is served meanwhile."""
     with contextlib.suppress(BadRequest):
         read_yaml(body)
 

@@ -208,8 +208,8 @@ def test_what_a_document_shares_with_its_forerunner_stays_as_it_was():
     assert shared == kept
 
 
-def test_only_so_many_errors_are_told():
-    """Nobody reads more."""
+def test_the_number_of_errors_is_limited():
+    """Clients do not read more."""
     _, errors = prepared("v1", "ConfigMap", data={f"/{n}": "" for n in range(1000)})
 
     assert len(errors) == MOST_ERRORS
@@ -262,7 +262,7 @@ def test_the_type_of_a_secret_stays():
 
 
 def test_a_lease_has_a_spec():
-    """Whoever reads it looks into it."""
+    """Readers of the object use the field."""
     assert prepared("coordination.k8s.io/v1", "Lease")[0]["spec"] == {}
 
 

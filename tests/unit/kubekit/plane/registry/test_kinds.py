@@ -30,7 +30,7 @@ def test_kinds_are_found_by_place_and_by_name():
 
 
 def test_two_kinds_cannot_have_one_place():
-    """Nobody could say which one answers."""
+    """It would be unclear which one answers."""
     with pytest.raises(ValueError, match="same API path"):
         Kinds((kind(), kind()))
 

@@ -49,7 +49,7 @@ def test_a_question_about_one_object():
 
 
 def test_a_question_must_fit_its_schema():
-    """Whoever answers sees only what does."""
+    """The handler gets only documents that fit."""
     with pytest.raises(Invalid, match=r"spec\.text"):
         asked(echo, document={"spec": {"text": 1}})
     with pytest.raises(BadRequest, match="API version"):
@@ -62,7 +62,7 @@ def test_a_question_that_has_no_namespace_keeps_none():
     assert "namespace" not in answer["metadata"]
 
 
-def test_unknown_fields_are_dropped_and_told_or_refused():
+def test_unknown_fields_are_dropped_and_reported_or_refused():
     """As they are for what is stored."""
     document = {"spec": {"odd": 1}, "metadata": {"strange": 1}}
     answer, question = asked(echo, document=dict(document))
@@ -75,8 +75,8 @@ def test_unknown_fields_are_dropped_and_told_or_refused():
         asked(echo, document=dict(document), field_validation="Strict")
 
 
-def test_nobody_answers():
-    """A kind may be served and have nobody who knows."""
+def test_a_kind_without_a_handler():
+    """A kind may be served without a handler."""
     with pytest.raises(MethodNotAllowed):
         virtual_time.run(
             VirtualHandlers().handle(VirtualRequest(kind=virtual("Riddle"), document={}))

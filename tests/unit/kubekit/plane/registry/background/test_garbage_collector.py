@@ -136,7 +136,7 @@ def test_an_owner_that_is_also_named_wrongly_is_still_there(tmp_path):
 
     async def scenario(world: PlaneWorld):
         parent = await world.create("parent")
-        wrong = parent | {"metadata": parent["metadata"] | {"name": "nobody"}}
+        wrong = parent | {"metadata": parent["metadata"] | {"name": "missing"}}
         await world.create("child", owners=[parent, wrong])
         await world.plane.rest()
         return await world.names()
@@ -145,7 +145,7 @@ def test_an_owner_that_is_also_named_wrongly_is_still_there(tmp_path):
 
 
 def test_a_namespaced_owner_of_an_object_without_namespace_is_not_judged(tmp_path):
-    """Nobody can tell which namespace is meant, so nothing is deleted for it."""
+    """The namespace of the owner is unknown, so nothing is deleted for it."""
 
     async def scenario(world: PlaneWorld):
         parent = await world.create("parent")
@@ -206,7 +206,7 @@ def test_the_next_object_of_the_same_name_is_no_owner(tmp_path):
 
 
 def test_an_owner_of_a_kind_that_is_not_served_is_taken_to_be_there(tmp_path):
-    """Nobody can tell whether it is gone, so nothing is deleted for it."""
+    """It is unknown whether the owner exists, so nothing is deleted for it."""
 
     async def scenario(world: PlaneWorld):
         parent = await world.create("parent")
@@ -272,8 +272,8 @@ _owners = st.sets(_names, max_size=3)
     st.fixed_dictionaries(dict.fromkeys("abcde", _owners)),
     st.lists(st.tuples(_names, st.sampled_from(PROPAGATIONS)), unique_by=lambda wish: wish[0]),
 )
-def test_no_deletion_waits_for_ever(owners_of, wishes):
-    """Whoever owns whom, and whatever is asked for at once: what is marked goes, and its name too."""
+def test_every_deletion_ends(owners_of, wishes):
+    """For any owners and any concurrent deletions, a deleted object is removed and its name is free."""
 
     async def scenario(world: PlaneWorld):
         made = {name: await world.create(name) for name in owners_of}
@@ -294,7 +294,7 @@ def test_no_deletion_waits_for_ever(owners_of, wishes):
 
 @pytest.mark.parametrize("refusal", [Conflict("no"), NotFound("no")], ids=["409", "404"])
 def test_w1_a_refusal_is_not_taken_for_an_object_that_moved_on(tmp_path, refusal):
-    """Whoever has a say may refuse with any reason: it is asked again later, and not at once."""
+    """A webhook may refuse with any reason: the deletion is retried later, and not at once."""
 
     async def scenario(world: PlaneWorld):
         parent = await world.create("parent")

@@ -112,8 +112,8 @@ def test_a_change_does_not_wait_for_the_retry():
     assert virtual_time.run(scenario()) == [0.0, 0.01]
 
 
-def test_nobody_waits_for_chores_that_are_closed():
-    """Whoever waits for rest hears of it, although a key was still to be tried again."""
+def test_closing_ends_the_wait_for_rest():
+    """`rest` returns, although a key was still to be retried."""
 
     async def scenario():
         async def look(_key):

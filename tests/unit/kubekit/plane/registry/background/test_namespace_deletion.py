@@ -36,19 +36,19 @@ def test_a_namespace_waits_for_finalizers_and_says_so(tmp_path):
         await room.create("held", finalizers=["example.com/hold"])
         await _end_room(world)
         await world.plane.rest()
-        told = [c["message"] for c in (await _room(world))["status"]["conditions"]]
+        messages = [c["message"] for c in (await _room(world))["status"]["conditions"]]
         await room.release("held")
         await world.plane.rest()
-        return told, _room_is_there(world)
+        return messages, _room_is_there(world)
 
-    told, there = _run(tmp_path, scenario)
-    assert "configmaps has 1 resource instances" in told[0]
-    assert "example.com/hold in 1 resource instances" in told[1]
+    messages, there = _run(tmp_path, scenario)
+    assert "configmaps has 1 resource instances" in messages[0]
+    assert "example.com/hold in 1 resource instances" in messages[1]
     assert not there
 
 
 def test_an_object_that_may_not_be_deleted_does_not_keep_the_others(tmp_path):
-    """The rest goes, the namespace says what is left, and goes once nobody objects any more."""
+    """The rest is deleted, the conditions report what is left, and the namespace is removed at the end."""
 
     async def scenario(world: PlaneWorld):
         await _make_room(world)
@@ -64,20 +64,20 @@ def test_an_object_that_may_not_be_deleted_does_not_keep_the_others(tmp_path):
         await _end_room(world)
         await asyncio.sleep(1)
         left = await room.names()
-        told = [c["message"] for c in (await _room(world))["status"]["conditions"]]
+        messages = [c["message"] for c in (await _room(world))["status"]["conditions"]]
         world.plane.registry.admission.validating.clear()
         await world.plane.rest()
-        return left, told[0], _room_is_there(world)
+        return left, messages[0], _room_is_there(world)
 
-    left, told, there = _run(tmp_path, scenario)
+    left, message, there = _run(tmp_path, scenario)
     assert left == ["a"]
-    assert "configmaps has 1 resource instances" in told
+    assert "configmaps has 1 resource instances" in message
     assert not there
 
 
 @pytest.mark.parametrize("refusal", [Conflict("a stays"), NotFound("a stays")], ids=["409", "404"])
 def test_w1_a_refusal_is_not_taken_for_an_object_that_is_gone(tmp_path, refusal):
-    """Whoever has a say may refuse with any reason: the deletion is tried again, now and then."""
+    """A webhook may refuse with any reason: the deletion is retried from time to time."""
 
     async def scenario(world: PlaneWorld):
         await _make_room(world)

@@ -39,7 +39,7 @@ NOT_ESTABLISHED = ("False", "NotAccepted", "not all names are accepted")
 
 @scenario
 async def test_a_kind_is_served_when_its_definition_is_answered(world):
-    """Whoever defines a kind and makes an object of it needs not wait in between."""
+    """A client can define a kind and create an object of it without waiting in between."""
     assert world.served() is None
     await world.define(definition())
     made = await world.make("one", size=3)
@@ -111,7 +111,7 @@ async def test_a_status_leaves_the_kinds_as_they_are(world):
 
 @scenario
 async def test_a_version_that_is_not_served_is_hidden(world):
-    """It is not found any more, and its watches end when all is told; the others go on."""
+    """It is not found any more, and its watches end after their events; others continue."""
     old, new = version("v1", stored=False), version("v2")
     await world.define(definition("widgets", old, new))
     one, two = await world.watch(world.need()), await world.watch(world.need("widgets", "v2"))
@@ -202,7 +202,7 @@ async def test_a_version_that_objects_may_be_stored_in_stays(world):
 
 @scenario
 async def test_an_object_of_a_version_that_is_long_gone_is_read(world):
-    """Nobody moved it, although the status says so; it is shown as what is served now."""
+    """It was not migrated, although the status says so; it is served in the current version."""
     await world.define(definition())
     await world.make("one", size=1)
     await world.change(versions=[version("v1", stored=False), version("v2")])
@@ -256,7 +256,7 @@ async def test_names_of_another_group_do_not_matter(world):
 
 @scenario
 async def test_names_that_become_free_are_given_to_who_waits(world):
-    """A kind is served as soon as nobody else has its names."""
+    """A kind is served as soon as its names are free."""
     await world.define(definition())
     await world.define(definition("gadgets", names={"kind": "Widget"}))
     await world.drop()
@@ -268,7 +268,7 @@ async def test_names_that_become_free_are_given_to_who_waits(world):
 
 @scenario
 async def test_names_are_given_in_the_order_of_the_commits(world):
-    """Of two that are on their way at the same time one is told later that it came second."""
+    """Of two concurrent definitions one is later reported as a conflict."""
     both = (definition(), definition("gadgets", names={"kind": "Widget", "listKind": "Gadgets"}))
     await asyncio.gather(*map(world.define, both))
     await world.plane.rest()
@@ -351,7 +351,7 @@ async def test_what_holds_an_object_holds_its_definition(world):
 
 @scenario
 async def test_objects_of_a_version_that_is_not_served_go_too(world):
-    """Nobody can see them any more, and nobody would ever remove them."""
+    """They are not served any more, and would never be deleted."""
     await world.define(definition())
     await world.make("one")
     await world.change(versions=[version(served=False)])
@@ -435,8 +435,8 @@ def test_a_restart_writes_nothing(tmp_path):
 
 
 @scenario
-async def test_a_definition_that_cannot_be_read_keeps_nobody_from_being_served(world):
-    """Whoever wrote it past the rules."""
+async def test_an_unreadable_definition_does_not_stop_the_others(world):
+    """It was written without validation."""
     head = b'{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{'
     tail = b'"name":"odd.example.com"},"spec":{"versions":3}}'
     draft = Draft(STORAGE, "odd.example.com", 0, ChangeType.ADDED, head, tail)
@@ -449,7 +449,7 @@ async def test_a_definition_that_cannot_be_read_keeps_nobody_from_being_served(w
 
 @scenario
 async def test_a_field_that_no_schema_knows_is_dropped(world):
-    """It is told to whoever asks for it, by its path."""
+    """The error names it by its path."""
     schema = SCHEMA | {"colour": 1, "properties": {"spec": {"type": "object", "size": 2}}}
     wrong = definition("widgets", version(schema={"openAPIV3Schema": schema}), shade="red")
     with pytest.raises(BadRequest) as refusal:
@@ -516,7 +516,7 @@ def test_d7_crd_room(tmp_path):
 
 
 def test_d7_crd_size(tmp_path):
-    """A definition that nobody else could store is refused before anybody looks at it closely."""
+    """A definition that other servers could not store is refused before it is validated."""
 
     async def story():
         world = await opened(tmp_path)
@@ -554,7 +554,7 @@ async def test_a_kind_that_came_later_is_collected(world):
 
 @scenario
 async def test_what_a_kind_owned_goes_with_it(world):
-    """Also when the kind itself is gone by the time somebody looks at what it owned."""
+    """Also when the kind itself is gone by the time its dependents are collected."""
     await world.define(definition())
     owner = await world.make("owner")
     maps = world.plane.kinds.require("v1", "ConfigMap")
@@ -575,7 +575,7 @@ async def test_what_a_kind_owned_goes_with_it(world):
 
 @scenario
 async def test_an_owner_is_missed_once_its_kind_is_known(world):
-    """While nobody serves the owner's kind nobody can tell whether it is there."""
+    """While the owner's kind is not served, it is unknown whether the owner exists."""
     maps = world.plane.kinds.require("v1", "ConfigMap")
     reference = {"apiVersion": "example.com/v1", "kind": "Widget", "name": "x", "uid": "1-2-3"}
     document = {"metadata": {"name": "owned", "ownerReferences": [reference]}}
@@ -634,7 +634,7 @@ def test_a_plane_without_definitions(tmp_path):
 
 @scenario
 async def test_an_approval_shows_in_the_status(world):
-    """A definition in a group of Kubernetes says who agreed, or that nobody did."""
+    """A definition in a group of Kubernetes names its approval, or that there is none."""
     approved = definition(group="foo.k8s.io")
     note = "https://github.com/kubernetes/kubernetes/pull/78458"
     approved["metadata"]["annotations"] = {"api-approved.kubernetes.io": note}
@@ -676,7 +676,7 @@ def test_what_is_no_definition_at_all(tmp_path, change, field):
 
 @scenario
 async def test_objects_that_may_not_be_deleted_hold_their_definition(world):
-    """It is tried again until nobody objects; meanwhile the status says what is going on."""
+    """It is retried until no webhook refuses; meanwhile the status reports the progress."""
     await world.define(definition())
     await world.make("one")
     objections = [Forbidden("not yet")] * 3
@@ -714,7 +714,7 @@ STEPS = st.lists(
 
 
 async def take_step(world, step):
-    """One thing that somebody does; what is not possible just now does not matter."""
+    """One operation of a client; an operation that is not possible now is ignored."""
     verb, plural, more = step
     match verb:
         case "define":

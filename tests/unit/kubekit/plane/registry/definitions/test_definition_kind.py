@@ -204,7 +204,7 @@ REFUSED = {
         [f"{NOTE}: Required value: {APPROVAL}, {SEE}"],
     ),
     "an empty approval": (noted(""), [f"{NOTE}: Required value: {APPROVAL}, {SEE}"]),
-    "an approval of nobody": (
+    "an invalid approval": (
         noted("yes"),
         [
             f'{NOTE}: Invalid value: "yes": {APPROVAL} with either a URL or a reason starting with '
@@ -235,12 +235,12 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_is_wrong_is_told_by_its_field(case):
+def test_errors_name_their_field(case):
     """All of it at once."""
     document, expected = REFUSED[case]
     found = errors(document)
     assert len(found) == len(expected)
-    assert [told[: len(words)] for told, words in zip(found, expected, strict=True)] == expected
+    assert [error[: len(words)] for error, words in zip(found, expected, strict=True)] == expected
 
 
 @pytest.mark.parametrize(

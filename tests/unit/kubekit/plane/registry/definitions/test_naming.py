@@ -29,7 +29,7 @@ def used(names):
 
 @given(st.lists(st.tuples(st.integers(0, 3), NAMES), max_size=12))
 def test_no_name_is_ever_given_twice(asks):
-    """Whoever asks for what, and how often: names of resources and of kinds have one owner."""
+    """For any requests, each name of a resource and of a kind has one owner."""
     had: dict[int, CrdNames] = {}
     for who, names in asks:
         taken = NamesInUse()
@@ -45,8 +45,8 @@ def test_no_name_is_ever_given_twice(asks):
 
 
 @given(NAMES)
-def test_whoever_is_alone_gets_what_he_asks_for(names):
-    """And needs not be told about anything."""
+def test_a_single_definition_gets_all_its_names(names):
+    """There is no conflict to report."""
     assert resolve_names(names, NOTHING, NamesInUse()) == NamingResult(names)
 
 

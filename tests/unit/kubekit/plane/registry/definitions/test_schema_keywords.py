@@ -32,7 +32,7 @@ def clean(schema):
         ({"type": "string", "format": None}, {"type": "string"}, []),
     ],
 )  # fmt: skip
-def test_unknown_keywords_are_dropped_and_told(schema, kept, unknown):
+def test_unknown_keywords_are_dropped_and_reported(schema, kept, unknown):
     """At any depth, by their path."""
     assert clean(schema) == (kept, unknown)
 
@@ -52,7 +52,7 @@ def test_unknown_keywords_are_dropped_and_told(schema, kept, unknown):
     ids=str,
 )
 def test_what_is_known_is_the_same_object(schema):
-    """Values are nobody's business here, and what is no schema is for the rules to refuse."""
+    """Values are not checked here, and the rules refuse a value that is no schema."""
     kept, unknown = clean(schema)
     assert kept is schema
     assert unknown == []

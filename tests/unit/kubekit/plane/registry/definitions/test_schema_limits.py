@@ -53,7 +53,7 @@ def test_keywords_that_are_null_are_not_there():
 
 
 def test_d7_a_schema_is_not_nested_without_end():
-    """Whoever walks it later must come back."""
+    """A recursion over it must end."""
     schema: dict[str, object] = {"type": "object"}
     for _ in range(200):
         schema = {"type": "object", "properties": {"x": schema}}
@@ -64,7 +64,7 @@ def test_d7_a_schema_is_not_nested_without_end():
 
 
 def test_d7_a_schema_has_not_more_parts_than_can_be_judged():
-    """Whoever sends a definition keeps nobody waiting for long."""
+    """A definition does not block other requests for long."""
     schema = {"type": "object", "properties": {f"p{n}": TEXT for n in range(MOST_NODES)}}
 
     (error,) = schema_errors(schema, Path("r"))
@@ -74,7 +74,7 @@ def test_d7_a_schema_has_not_more_parts_than_can_be_judged():
 
 @pytest.mark.parametrize("form", ["^[^/]{1,1000}%d$", r"\pL{1000}%d"], ids=["large", "too-large"])
 def test_d7_patterns_together_are_not_larger_than_can_be_made_ready(form):
-    """Each would do; all of them would keep everybody waiting."""
+    """Each alone is accepted; all together would block other requests."""
     properties = {f"p{n}": {"type": "string", "pattern": form % n} for n in range(120)}
 
     (error,) = schema_errors({"type": "object", "properties": properties}, Path("r"))
@@ -82,8 +82,8 @@ def test_d7_patterns_together_are_not_larger_than_can_be_made_ready(form):
     assert error.detail == f"must not hold patterns with more than {MOST_STEPS} steps together"
 
 
-def test_d7_only_so_many_errors_are_told():
-    """Nobody reads more."""
+def test_d7_the_number_of_errors_is_limited():
+    """Clients do not read more."""
     schema = {"type": "object", "properties": {f"p{n}": {} for n in range(1000)}}
     unreadable = {"type": "object", "properties": {f"p{n}": 3 for n in range(1000)}}
 

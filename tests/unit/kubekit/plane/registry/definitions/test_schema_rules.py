@@ -24,20 +24,20 @@ KEYED = "this property is in x-kubernetes-list-map-keys, so it"
 IMPLICIT = "must not specify anything other than name and generateName, but metadata is implicitly specified"
 
 
-def told(schema, **options):
+def errors_of(schema, **options):
     return [str(error) for error in schema_errors(schema, Path("r"), **options)]
 
 
-def told_of(node):
+def errors_in_property(node):
     """What is said of a field ``x``, without the path of the field."""
     schema = {"type": "object", "properties": {"x": node}}
-    return [text.replace("r.properties[x]", "") for text in told(schema)]
+    return [text.replace("r.properties[x]", "") for text in errors_of(schema)]
 
 
 @pytest.mark.parametrize("kind", [*COMPUTE_KINDS, *NEIGHBOUR_KINDS, *KARMADA_KINDS])
 def test_our_own_schemas_are_taken(kind):
     """What we serve could be served by Kubernetes."""
-    assert told(schema_of_kind(kind), status=kind.RESOURCE.status) == []
+    assert errors_of(schema_of_kind(kind), status=kind.RESOURCE.status) == []
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_our_own_schemas_are_taken(kind):
 )  # fmt: skip
 def test_what_kubernetes_takes_is_taken(node):
     """Nothing is refused that a cluster would serve."""
-    assert told_of(node) == []
+    assert errors_in_property(node) == []
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_what_kubernetes_takes_is_taken(node):
 )  # fmt: skip
 def test_a_schema_is_structural(node, expected):
     """Each value has one type, and what is embedded is an object."""
-    assert told_of(node) == expected
+    assert errors_in_property(node) == expected
 
 
 @pytest.mark.parametrize("keyword", ["allOf", "anyOf", "oneOf", "not"])
@@ -138,7 +138,7 @@ def test_a_schema_is_structural(node, expected):
 def test_alternatives_say_nothing_of_what_a_value_is(keyword, said, expected):
     """Types, defaults and the like stand outside of them."""
     here = ".not" if keyword == "not" else f".{keyword}[0]"
-    got = told_of(OBJECT | {keyword: said if keyword == "not" else [said]})
+    got = errors_in_property(OBJECT | {keyword: said if keyword == "not" else [said]})
 
     if keyword == "allOf" and "anyOf" in said:  # the one place where an int-or-string may repeat it
         expected = []
@@ -166,7 +166,7 @@ def test_alternatives_say_nothing_of_what_a_value_is(keyword, said, expected):
 )  # fmt: skip
 def test_alternatives_speak_only_of_what_is_described(said, expected):
     """What stands in one of them at the root stands outside of it, too."""
-    assert told(OBJECT | {"not": said}) == expected
+    assert errors_of(OBJECT | {"not": said}) == expected
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_alternatives_speak_only_of_what_is_described(said, expected):
 )  # fmt: skip
 def test_keywords_fit_together(node, expected):
     """What contradicts itself, or cannot be served, is refused by keyword."""
-    assert told_of(node) == expected
+    assert errors_in_property(node) == expected
 
 
 @pytest.mark.parametrize(
@@ -280,8 +280,8 @@ def test_keywords_fit_together(node, expected):
     ids=str,
 )  # fmt: skip
 def test_a_default_is_right_itself(node, expected):
-    """Or nobody could leave the field out."""
-    assert told_of(node) == expected
+    """Otherwise the field could not be left out."""
+    assert errors_in_property(node) == expected
 
 
 @pytest.mark.parametrize(
@@ -299,7 +299,7 @@ def test_a_default_is_right_itself(node, expected):
 )  # fmt: skip
 def test_the_root_is_an_object(schema, expected):
     """An object of the API is nothing else."""
-    assert told(schema) == expected
+    assert errors_of(schema) == expected
 
 
 @pytest.mark.parametrize(
@@ -320,7 +320,7 @@ def test_the_root_is_an_object(schema, expected):
 )  # fmt: skip
 def test_of_the_metadata_only_names_are_a_schemas_to_restrict(metadata, expected):
     """Everything else about it is the same for every kind."""
-    assert told({"type": "object", "properties": {"metadata": metadata}}) == expected
+    assert errors_of({"type": "object", "properties": {"metadata": metadata}}) == expected
 
 
 @pytest.mark.parametrize(

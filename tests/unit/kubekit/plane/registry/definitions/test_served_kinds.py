@@ -121,7 +121,7 @@ def test_only_served_versions_are_kinds():
     ],
 )  # fmt: skip
 def test_a_bad_definition_is_refused_by_field(change, words):
-    """Whoever wrote the file finds the field that is wrong."""
+    """The error names the wrong field."""
     with pytest.raises(BadDefinition, match=words):
         kinds_of(widgets(**change))
 
@@ -189,7 +189,7 @@ def column(**parts):
     ],
 )  # fmt: skip
 def test_a_path_that_leads_nowhere_is_refused_by_field(parts, words):
-    """Else only whoever scales, selects or lists would notice, and much later."""
+    """Otherwise the error would appear only on a scale, selection or list."""
     with pytest.raises(BadDefinition, match=r"spec.versions\[0\].*" + words):
         kinds_of(widgets(with_paths(**parts)))
 
@@ -219,7 +219,7 @@ def test_the_root_of_a_schema_is_an_object():
 
 
 def test_a_schema_may_not_be_nested_without_end():
-    """Whoever walks it later must come back."""
+    """A recursion over it must end."""
     schema: dict[str, object] = {"type": "object"}
     for _ in range(200):
         schema = {"type": "object", "properties": {"x": schema}}
@@ -258,7 +258,7 @@ def test_d7_a_definition_lists_not_more_than_others_can_bear(given, path):
 
 
 def test_d7_the_rules_of_a_definition_are_not_longer_than_can_be_made_ready():
-    """Each would do; all of them would keep everybody waiting."""
+    """Each alone is accepted; all together would block other requests."""
     rules = [{"rule": f"self.spec != {n} " + "|| true" * 500} for n in range(20)]
     schema = SCHEMA | {"x-kubernetes-validations": rules}
     versions = [
@@ -282,7 +282,7 @@ def test_d7_the_rules_of_a_definition_are_not_longer_than_can_be_made_ready():
     ],
     ids=["alone", "older", "newer"],
 )
-def test_users_of_a_deprecated_version_are_told_what_to_use(others, words):
+def test_the_warning_of_a_deprecated_version_names_a_newer_one(others, words):
     """The best version that is served and not deprecated itself, if it is newer."""
     old = version("v1beta1", deprecated=True)
     gone = version("v3", storage=False, served=False)

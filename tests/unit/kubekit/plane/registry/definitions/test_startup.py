@@ -83,7 +83,7 @@ def test_a_definition_that_is_about_to_go_is_let_go(tmp_path):
 
 
 def test_a_definition_that_cannot_be_is_refused(tmp_path):
-    """The plane does not start without what it was told to serve."""
+    """The plane does not start without the kinds that it has to serve."""
     life(tmp_path, [definition()])
 
     with pytest.raises(DefinitionRefused, match=r"spec\.scope: .* field is immutable"):
@@ -100,7 +100,7 @@ def test_the_given_documents_stay_as_they_are(tmp_path):
 
 
 def test_a_full_disk_does_not_keep_people_from_reading(tmp_path, caplog):
-    """A definition that cannot be written is told, and the rest is served."""
+    """A definition that cannot be written is logged, and the rest is served."""
     disk = FaultyDisk()
 
     async def live():

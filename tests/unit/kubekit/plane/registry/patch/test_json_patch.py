@@ -215,7 +215,7 @@ def test_ten_thousand_operations_on_a_large_document_take_no_longer_than_a_momen
 
 
 @pytest.mark.parametrize("name", ["add", "remove"])
-def test_long_lists_are_not_moved_for_ever(name):
+def test_the_shifting_of_long_lists_is_limited(name):
     """Each entry that is put first moves all the others."""
     patch = [op("add", "/a", value=[1] * 1_200_000)] + [op(name, "/a/0", value=1)] * 5_000
     with pytest.raises(Invalid, match="moves the entries of long lists too often"):

@@ -166,7 +166,7 @@ def test_an_entry_is_merged_field_by_field():
     }
 
 
-def test_entries_that_cannot_be_told_apart_stay():
+def test_entries_without_a_unique_key_stay():
     """Old entries without a key, or with the same one, are neither merged nor lost."""
     old = {"secrets": [{"x": 1}, {"name": "a"}, {"name": "a", "x": 2}, {"x": 3}]}
     result = strategic_merge_patch.apply(old, {"secrets": [{"name": "a", "y": 1}]}, LISTS)
@@ -174,7 +174,7 @@ def test_entries_that_cannot_be_told_apart_stay():
 
 
 def test_deleting_by_key_removes_all_that_have_it():
-    """A deletion leaves nobody with that key."""
+    """A deletion removes every entry with that key."""
     old = {"secrets": [{"name": "a"}, {"name": "b"}, {"name": "a"}]}
     patch = {"secrets": [{"name": "a", "$patch": "delete"}]}
     assert strategic_merge_patch.apply(old, patch, LISTS) == {"secrets": [{"name": "b"}]}

@@ -41,7 +41,7 @@ DAY = 24 * 3600
         (50 * 365 * DAY, "50y"),
     ],
 )
-def test_an_age_is_told_in_the_units_that_matter(seconds, shown):
+def test_an_age_is_shown_in_the_units_that_matter(seconds, shown):
     """Small ages have a second unit where the first one alone would be coarse."""
     when = times.format_micro(NOW - timedelta(seconds=seconds))
     assert ages.since(when, NOW) == shown

@@ -5,9 +5,9 @@ import pytest
 from tests.support.compute import served_kinds
 
 TIME = "2024-05-01T12:00:00.000000Z"
-TOLD = {"eventTime": TIME, "reportingInstance": "i", "action": "a", "reason": "r"}
-CORE = TOLD | {"reportingComponent": "a.b/c"}
-NEW = TOLD | {"reportingController": "a.b/c", "type": "Normal"}
+REPORTED = {"eventTime": TIME, "reportingInstance": "i", "action": "a", "reason": "r"}
+CORE = REPORTED | {"reportingComponent": "a.b/c"}
+NEW = REPORTED | {"reportingController": "a.b/c", "type": "Normal"}
 SUBJECT = {"v1": "involvedObject", "events.k8s.io/v1": "regarding"}
 
 
@@ -27,7 +27,7 @@ def prepared(api_version, old=None, namespace="default", about=None, **parts):
     return conformed.document, [str(error) for error in kind.prepare(conformed.document, old)]
 
 
-def told(api_version, **parts):
+def errors_of(api_version, **parts):
     return prepared(api_version, **parts)[1]
 
 
@@ -48,7 +48,7 @@ def test_an_event_lies_where_its_object_does(lies_in, about, old_kind, new_kind)
     words = f'.namespace: Invalid value: "{about}": does not match event.namespace'
 
     def place(api_version, **parts):
-        return told(api_version, namespace=lies_in, about=subject, **parts)
+        return errors_of(api_version, namespace=lies_in, about=subject, **parts)
 
     assert place("v1") == ([] if old_kind else [f"involvedObject{words}"])
     assert place("v1", **CORE) == ([] if new_kind else [f"involvedObject{words}"])
@@ -75,17 +75,17 @@ FAULTS = [
     ids=["old shape", "new shape"],
 )
 def test_an_event_with_a_time_says_who_and_what(api_version, whole, names, change, errors):
-    """Each shape is told in its own words."""
+    """The errors use the field names of the version."""
     changed = {names.get(name, name): value for name, value in change.items()}
 
-    assert told(api_version, **whole | changed) == [error.format(**names) for error in errors]
+    assert errors_of(api_version, **whole | changed) == [error.format(**names) for error in errors]
 
 
 @pytest.mark.parametrize(("api_version", "name"), [("v1", "message"), ("events.k8s.io/v1", "note")])
 def test_a_message_is_not_a_book(api_version, name):
     """An event is a line."""
     whole = CORE if api_version == "v1" else NEW
-    (error,) = told(api_version, **whole, **{name: "x" * 1025})
+    (error,) = errors_of(api_version, **whole, **{name: "x" * 1025})
 
     assert error.startswith(f"{name}: Invalid value: ")
     assert error.endswith("can have at most 1024 characters")
@@ -93,19 +93,19 @@ def test_a_message_is_not_a_book(api_version, name):
 
 def test_little_is_asked_of_an_event_without_a_time():
     """The old kind has been around for long."""
-    assert told("v1", count=-1, type="odd", series={}) == []
+    assert errors_of("v1", count=-1, type="odd", series={}) == []
 
 
 def test_the_new_shape_is_for_the_new_kind():
     """It asks for the time and the type, and not for what only the old kind has."""
     old_fields = {"deprecatedCount": 1, "deprecatedSource": {"component": "c"}}
 
-    assert told("events.k8s.io/v1") == [
+    assert errors_of("events.k8s.io/v1") == [
         "eventTime: Required value",
         'type: Invalid value: "": must be Normal or Warning',
     ]
-    assert told("events.k8s.io/v1", **NEW, deprecatedSource={}) == []
-    assert told("events.k8s.io/v1", **NEW, **old_fields) == [
+    assert errors_of("events.k8s.io/v1", **NEW, deprecatedSource={}) == []
+    assert errors_of("events.k8s.io/v1", **NEW, **old_fields) == [
         "deprecatedCount: Invalid value: 1: needs to be unset",
         'deprecatedSource: Invalid value: {"component":"c"}: needs to be unset',
     ]
@@ -122,23 +122,25 @@ def test_the_new_shape_is_for_the_new_kind():
 )  # fmt: skip
 def test_a_series_is_a_repetition(series, errors):
     """In the new shape it says how often, and when last."""
-    assert told("events.k8s.io/v1", **NEW, series=series) == errors
+    assert errors_of("events.k8s.io/v1", **NEW, series=series) == errors
 
 
 def test_only_the_series_of_an_event_goes_on():
-    """In the new shape the rest stays as it was told; in the old shape anything may change."""
+    """In the new version the other fields are immutable; in the old one any field may change."""
     old, _ = prepared("events.k8s.io/v1", **NEW)
     old_core, _ = prepared("v1", **CORE)
     series = {"count": 2, "lastObservedTime": TIME}
 
-    assert told("events.k8s.io/v1", old=old, **NEW, series=series) == []
-    assert told("events.k8s.io/v1", old=old, **NEW, related={}) == []
-    assert told("events.k8s.io/v1", old=old, **NEW | {"reason": "q", "type": "odd"}, note="n") == [
+    assert errors_of("events.k8s.io/v1", old=old, **NEW, series=series) == []
+    assert errors_of("events.k8s.io/v1", old=old, **NEW, related={}) == []
+    assert errors_of(
+        "events.k8s.io/v1", old=old, **NEW | {"reason": "q", "type": "odd"}, note="n"
+    ) == [
         'note: Invalid value: "n": field is immutable',
         'reason: Invalid value: "q": field is immutable',
         'type: Invalid value: "odd": field is immutable',
     ]
-    assert told("v1", old=old_core, **CORE | {"reason": "q"}) == []
+    assert errors_of("v1", old=old_core, **CORE | {"reason": "q"}) == []
 
 
 @pytest.mark.parametrize(

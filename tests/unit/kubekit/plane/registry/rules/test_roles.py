@@ -144,7 +144,7 @@ def test_which_roles_can_be_bound(kind, ref, wrong):
 
 
 def test_a_binding_without_a_role():
-    """It is told like one whose role has no name."""
+    """It is reported like one whose role has no name."""
     assert len(prepared("RoleBinding")[1]) == 2
 
 
@@ -181,7 +181,7 @@ def test_a_service_account_is_called_as_one_can_be():
 
 @scenario
 async def test_the_role_of_a_binding_cannot_be_changed(world):
-    """Whoever was bound to something small must not find himself bound to something large."""
+    """A subject bound to a small role must not become bound to a large one."""
     await world.bind("b", "Role/small", user("x"))
 
     with pytest.raises(Invalid) as refusal:

@@ -55,8 +55,8 @@ def conformed(schema, document):
 
 
 def shown(got):
-    told = got.unreadable or [*map(str, got.errors)]
-    return json.dumps(got.document), [*map(str, got.unknown)], told
+    errors = got.unreadable or [*map(str, got.errors)]
+    return json.dumps(got.document), [*map(str, got.unknown)], errors
 
 
 def is_quick(schema, document):
@@ -161,7 +161,7 @@ PORTS = {
 }
 
 
-def test_defaults_count_when_items_are_told_apart():
+def test_defaults_count_as_keys_of_items():
     """An item that leaves a key to its default is the same as one that spells it out."""
     schema = {"type": "object", "properties": {"ports": PORTS}}
     document = {"ports": [{"port": 1}, {"port": 1, "protocol": "TCP"}]}
@@ -252,7 +252,7 @@ POD = {
     ],
 )  # fmt: skip
 def test_what_is_accepted_quickly(schema, value, quick):
-    """Sound values are told by types; nothing that is wrong, or has to be changed, is."""
+    """Types accept valid values, and refuse invalid values and values that would be changed."""
     assert is_quick({"type": "object", "properties": {"x": schema}}, {"x": value}) is quick
 
 
@@ -320,7 +320,7 @@ HUGE = {
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize(("kind", "parts"), HUGE.values(), ids=list(HUGE))
 def test_whatever_three_megabytes_hold_they_are_judged_in_a_moment(kind, parts):
-    """Nobody else is served meanwhile, so a document that large is judged as a whole."""
+    """No other request is served meanwhile, so a document that large is checked as a whole."""
     found = served_kinds.everything().require("v1", kind)
     found.conform({"metadata": {"name": "a"}})
     document = {"apiVersion": "v1", "kind": kind, "metadata": {"name": "a"}, **parts}
@@ -343,8 +343,8 @@ def test_whatever_three_megabytes_hold_they_are_judged_in_a_moment(kind, parts):
     ],
     ids=["type", "unknown", "missing", "at the root", "like a place", "object", "a long value"],
 )
-def test_the_fault_of_a_huge_document_is_told_with_its_place(parts, words):
-    """One fault is told, the first that is found."""
+def test_the_error_of_a_huge_document_has_its_path(parts, words):
+    """Only the first error is reported."""
     spec = {
         "n": {"type": "integer"},
         "m": {"type": "object", "required": ["r"], "properties": {"r": {"type": "string"}}},
@@ -369,8 +369,8 @@ def test_a_large_document_without_a_quick_way_is_judged_exactly():
     assert ([error.path for error in got.unknown], got.errors) == (["x"], [])
 
 
-def test_only_so_many_errors_are_told():
-    """Nobody reads more, and a list of all of them would be larger than the document."""
+def test_the_number_of_errors_is_limited():
+    """Clients do not read more, and a list of all of them would be larger than the document."""
     schema = {"type": "object", "properties": {"l": {"type": "array", "items": {"type": "string"}}}}
     document = {"l": [1] * 1000} | {f"k{n}": 1 for n in range(1000)}
 
@@ -410,7 +410,7 @@ def wide(count, field):
     ids=["anyOf", "pattern", "enum", "large", "many", "wider", "wide", "opaque"],
 )
 def test_d4_what_takes_long_under_its_schema_is_refused(item, values):
-    """Many small things that each would do must not keep everybody waiting together."""
+    """Many small costs must not block other requests together."""
     (error,) = Conformance(listing(item)).conform(huge(list=values)).errors
 
     assert "it takes too long under its schema" in error.detail
@@ -433,7 +433,7 @@ def test_d1_a_stored_object_does_not_grow_without_end_when_it_is_read():
 
 
 @pytest.mark.parametrize("keys", [["f0"], ["f0", "f1"]], ids=["one", "two"])
-def test_entries_of_a_list_map_with_many_fields_are_told_apart(keys):
+def test_entries_of_a_list_map_with_many_fields_must_be_unique(keys):
     """What is not kept while it is checked must still differ."""
     item = wide(30, {"type": "string"}) | {"required": keys}
     schema = listing(item)
@@ -449,7 +449,7 @@ def test_entries_of_a_list_map_with_many_fields_are_told_apart(keys):
 
 
 def test_d1_quicker_ways_beside_unchanged_parts_are_few():
-    """There are as many as there are sets of parts; nobody may have us remember them all."""
+    """There is one per set of parts; a client must not fill the cache without limit."""
     properties = {f"p{n}": wide(2, {"type": "string"}) for n in range(6)}
     conformance = Conformance({"type": "object", "properties": properties})
     old = {name: {"f0": "a"} for name in properties}

@@ -61,7 +61,7 @@ def test_in_a_native_kind_integers_have_so_many_bits(value, is_read):
     )
 
 
-def test_what_is_wrong_but_readable_in_a_native_kind_is_told():
+def test_errors_in_a_readable_native_kind_are_reported():
     """Only types make it unreadable."""
     schema = {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}
 
@@ -71,7 +71,7 @@ def test_what_is_wrong_but_readable_in_a_native_kind_is_told():
 
 
 def test_embedded_metadata_that_cannot_be_read_makes_a_document_unreadable():
-    """Also in a custom kind. What is unknown besides is told."""
+    """Also in a custom kind. Unknown fields are reported too."""
     schema = {"type": "object", "properties": {"e": POD}}
     document = {"e": {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": 1}}, "x": 1}
 
@@ -99,7 +99,7 @@ TIGHT = {
 }
 
 
-def test_old_faults_are_not_told_again():
+def test_errors_of_the_old_document_are_not_reported():
     """The old document is compared as it would be read now: pruned, and with its defaults."""
     old = {"spec": {"a": "x", "gone": 1}}
     conformance = Conformance(TIGHT)
@@ -152,7 +152,7 @@ def test_what_was_conformed_is_left_alone(world):
 def _is_clean(schema):
     """Whether no default holds fields that it should not: definitions may not have such."""
     if "default" in str(schema) and "embedded-resource" in str(schema):
-        return False  # a default in embedded metadata may hold what nobody knows
+        return False  # a default in embedded metadata may have unknown fields
     try:
         filler(schema)
     except UncleanDefault:
@@ -181,7 +181,7 @@ def test_keywords_that_are_null_or_empty_say_nothing():
     assert Conformance(schema).conform(document).document is document
 
 
-def test_an_alternative_that_a_huge_document_does_not_fit_is_told():
+def test_a_failed_alternative_of_a_huge_document_is_reported():
     """As a whole, since it is judged as a whole."""
     schema = {
         "type": "object",

@@ -49,7 +49,7 @@ def test_a_pattern_is_found_as_kubernetes_finds_it(pattern, text, expected):
         ("((a{100}){100}){100}", "invalid repeat count: `{100}`"),
     ],
 )
-def test_what_is_no_pattern_is_told_in_the_words_of_kubernetes(pattern, words):
+def test_an_invalid_pattern_has_the_error_of_kubernetes(pattern, words):
     """The engine words some of these differently."""
     assert patterns.fault_of(pattern) == f"error parsing regexp: {words}"
 

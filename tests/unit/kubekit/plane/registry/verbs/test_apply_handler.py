@@ -13,8 +13,8 @@ APPLY = WriteOptions(field_manager="ann")
 
 
 @scenario
-async def test_w1_a_refusal_is_not_taken_for_somebody_quicker(world: World):
-    """Whoever has a say may refuse with any reason: the apply ends, and does not try for ever."""
+async def test_w1_a_refusal_is_not_taken_for_a_write_conflict(world: World):
+    """A webhook may refuse with any reason: the apply ends and does not retry indefinitely."""
     asked: list[str] = []
 
     def refuse(attempt: Attempt) -> None:
@@ -29,8 +29,8 @@ async def test_w1_a_refusal_is_not_taken_for_somebody_quicker(world: World):
 
 
 @scenario
-async def test_an_apply_changes_what_somebody_else_has_just_made(world: World):
-    """Nobody who applies hears that another one was quicker."""
+async def test_an_apply_changes_an_object_that_was_created_meanwhile(world: World):
+    """The client of the apply does not notice that another client was first."""
 
     async def be_quicker(_attempt: Attempt) -> None:
         world.registry.admission.validating.remove(be_quicker)

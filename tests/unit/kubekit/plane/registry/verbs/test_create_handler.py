@@ -114,7 +114,7 @@ async def test_a_made_name_that_is_taken_is_made_anew(world: World):
 
 @scenario
 async def test_what_is_made_of_a_name_follows_the_name_that_is_made_anew(world: World):
-    """A namespace carries the name it has, and whoever has a say is asked about that name."""
+    """A namespace has its name as its own namespace in admission."""
     chance = world.surroundings.chance
     state = chance.getstate()
     document = {"metadata": {"generateName": "x-"}}
@@ -288,7 +288,7 @@ async def test_null_is_nothing(world: World):
 
 @scenario
 async def test_unknown_fields_are_dropped_with_a_warning(world: World):
-    """In metadata, in an owner reference and in the spec, each told by its path."""
+    """In metadata, in an owner reference and in the spec, each with its path."""
     owner = {"apiVersion": "v1", "kind": "X", "name": "n", "uid": "u", "odd": 1}
     metadata = {"foo": 1, "ownerReferences": [owner]}
     written = await world.widgets.create(
@@ -333,7 +333,7 @@ async def test_strictness_has_three_names(world: World):
 
 
 @scenario
-async def test_all_that_is_wrong_is_told_at_once(world: World):
+async def test_all_errors_are_reported_at_once(world: World):
     """Metadata and schema have one answer."""
     with pytest.raises(Invalid) as refusal:
         await world.widgets.make("A", spec={"size": 11})
@@ -444,7 +444,7 @@ async def test_a_trial_is_refused_like_the_real_thing(world: World):
 
 
 @scenario
-async def test_a_store_that_cannot_write_is_told_of(world: World):
+async def test_a_store_that_cannot_write_is_reported(world: World):
     """The refusal says that nothing was stored; what is there can still be read."""
     made = await world.widgets.make("a")
     await world.registry.store.close()
@@ -471,7 +471,7 @@ async def test_admission_may_complete_an_object(world: World):
 
 @scenario
 async def test_admission_cannot_make_an_object_another_one(world: World):
-    """Whoever completes an object has no say in what it is."""
+    """A mutating plugin cannot change the identity of an object."""
 
     def rename(attempt: Attempt) -> None:
         assert attempt.document is not None
@@ -515,7 +515,7 @@ async def test_admission_may_refuse_and_warn(world: World):
 
 
 @scenario
-async def test_only_the_first_hundred_faults_of_the_metadata_are_told(world: World):
+async def test_only_the_first_hundred_errors_of_the_metadata_are_reported(world: World):
     """A request has room for more of them than anybody reads."""
     with pytest.raises(Invalid) as refusal:
         await world.widgets.make("a", {"finalizers": [f"not a name {n}" for n in range(5000)]})
@@ -523,7 +523,7 @@ async def test_only_the_first_hundred_faults_of_the_metadata_are_told(world: Wor
 
 
 @scenario
-async def test_only_the_first_hundred_unknown_fields_of_the_metadata_are_told(world: World):
+async def test_only_the_first_hundred_unknown_fields_of_the_metadata_are_reported(world: World):
     """Each would be a warning header of its own."""
     document = world.widgets.document("a", {f"x{n}": 1 for n in range(5000)})
     written = await world.widgets.create(document)
@@ -531,7 +531,7 @@ async def test_only_the_first_hundred_unknown_fields_of_the_metadata_are_told(wo
 
 
 @scenario
-async def test_an_object_does_not_grow_for_ever(world: World):
+async def test_an_object_does_not_grow_indefinitely(world: World):
     """Patch by patch it could outgrow what a request may carry."""
     made = await world.widgets.make("a", spec={"color": "red"})
     made["spec"]["color"] = "r" * 3_200_000
@@ -541,7 +541,7 @@ async def test_an_object_does_not_grow_for_ever(world: World):
 
 @scenario
 async def test_nothing_is_made_of_a_kind_that_went_meanwhile(world: World):
-    """Else it would be there, unseen, until somebody defined the kind again."""
+    """Otherwise it would stay stored and hidden until the kind is defined again."""
 
     async def take_away(_attempt: Attempt) -> None:
         world.registry.kinds = world.registry.kinds.without("example.com", "widgets")

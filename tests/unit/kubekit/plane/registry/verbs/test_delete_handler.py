@@ -96,7 +96,7 @@ async def test_how_dependents_go_is_written_on_the_owner(world: World, propagati
 
 @scenario
 async def test_background_takes_the_other_wishes_off(world: World):
-    """Nobody waits for dependents any more, so the object is gone."""
+    """Nothing waits for dependents any more, so the object is removed."""
     await world.widgets.make("a")
     await world.widgets.delete("a", DeleteOptions(propagation="Foreground"))
     assert (await world.widgets.delete("a", DeleteOptions(propagation="Background"))).gone
@@ -149,7 +149,7 @@ async def test_some_namespaces_stay(world: World, name):
 
 @scenario
 async def test_a_namespace_that_is_deleted_twice_ends_once(world: World):
-    """Both are told the same, also at the same time."""
+    """Both clients get the same result, also at the same time."""
     first, second = await asyncio.gather(
         world.namespaces.delete(SPACE), world.namespaces.delete(SPACE)
     )
@@ -197,7 +197,7 @@ async def test_what_another_deletes_meanwhile_is_no_failure(world: World):
 
 @scenario
 async def test_w1_a_delete_that_is_always_too_late_ends(world: World):
-    """Where whoever is asked changes the object each time, trying again has an end."""
+    """If a plugin changes the object on every attempt, the retries end."""
     await world.config_maps.make("a")
     asked: list[str] = []
 
@@ -215,7 +215,7 @@ async def test_w1_a_delete_that_is_always_too_late_ends(world: World):
 
 @scenario
 async def test_nothing_goes_on_after_a_refusal_to_delete_many(world: World):
-    """The refusal is told when all the others are done with."""
+    """The refusal is returned after all others are done."""
     for name in ("a", "b", "c"):
         await world.config_maps.make(name)
 

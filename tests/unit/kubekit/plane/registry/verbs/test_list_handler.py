@@ -66,7 +66,7 @@ async def test_get_does_not_read_the_future(world: World):
 )
 @scenario
 async def test_a_version_is_a_number(world: World, text):
-    """Whoever reads with another version is told."""
+    """A read with another version is refused."""
     with pytest.raises(BadRequest, match="invalid resource version"):
         world.widgets.get("a", text)
     with pytest.raises(BadRequest, match="invalid resource version"):
@@ -104,7 +104,7 @@ async def test_pages_make_up_the_whole(world: World, limit):
 
 @scenario
 async def test_a_page_counts_what_follows(world: World):
-    """Only without selectors: otherwise somebody would have to look at all of them."""
+    """Only without selectors: otherwise every object would have to be checked."""
     await make(world, *"abcde")
     assert (await world.widgets.list(ListOptions(limit=2))).remaining == 3
     chosen = ListOptions(limit=2, label_selector="name")
@@ -230,7 +230,7 @@ async def test_a_store_that_closes_refuses_old_lists_with_a_reason(world: World)
 
 
 @scenario
-async def test_a_token_of_the_future_is_told(world: World):
+async def test_a_token_of_a_future_revision_is_refused(world: World):
     """A token of a plane that was set back names a version that is not there."""
     asked = continue_tokens.query_digest("", "example.com/widgets", f"{SPACE}/", "", "")
     token = continue_tokens.write(continue_tokens.ContinueToken(asked, 99, "a"))
@@ -273,7 +273,7 @@ async def test_a_version_and_a_token_contradict(world: World):
 
 
 @scenario
-async def test_long_collections_are_looked_through_in_stretches(world: World):
+async def test_long_collections_are_filtered_in_slices(world: World):
     """Other work gets its turn while one request looks through many objects."""
     await asyncio.gather(*(world.config_maps.make(f"n-{n:05}") for n in range(4100)))
     turns: list[str] = []

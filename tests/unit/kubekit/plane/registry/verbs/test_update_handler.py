@@ -24,7 +24,7 @@ HELD = {"finalizers": ["example.com/hold"]}
 
 @scenario
 async def test_an_update_replaces_the_object(world: World):
-    """What the document leaves out is gone, defaults come back, the generation rises."""
+    """Omitted fields are removed, defaults are filled in, the generation rises."""
     made = await world.widgets.make("a", {"labels": {"a": "b"}}, spec={"color": "red", "size": 5})
     document = world.widgets.document("a", {"resourceVersion": version(made)}, spec={})
     updated = document_of(await world.widgets.update(document))
@@ -36,7 +36,7 @@ async def test_an_update_replaces_the_object(world: World):
 
 @scenario
 async def test_labels_are_no_new_generation(world: World):
-    """The generation counts what is asked for, not what is noted on it."""
+    """The generation counts changes of the spec, not of labels."""
     made = await world.widgets.make("a", spec=RED)
     made["metadata"]["labels"] = {"a": "b"}
     updated = document_of(await world.widgets.update(made))
@@ -65,7 +65,7 @@ async def test_no_change_writes_nothing(world: World):
 
 @scenario
 async def test_an_old_version_is_refused(world: World):
-    """Who wrote second must read again."""
+    """The second writer must read again."""
     made = await world.widgets.make("a", spec=RED)
     await world.widgets.merge("a", {"spec": {"color": "blue"}})
     with pytest.raises(Conflict, match="the object has been modified; please apply your changes"):
@@ -196,12 +196,12 @@ async def test_a_status_is_not_the_objects_to_change(world: World):
     made = await world.widgets.make("a", spec=RED)
     wanted = {**made, "spec": {"color": "x"}, "status": {"phase": "Done"}}
     wanted["metadata"] = made["metadata"] | {"labels": {"a": "b"}}
-    told = document_of(await world.widgets.update(wanted, "status"))
-    assert told["status"] == {"phase": "Done"}
-    assert told["spec"] == made["spec"]
-    assert "labels" not in told["metadata"]
-    assert told["metadata"]["generation"] == 1
-    kept = document_of(await world.widgets.update({**told, "spec": RED, "status": {}}))
+    updated = document_of(await world.widgets.update(wanted, "status"))
+    assert updated["status"] == {"phase": "Done"}
+    assert updated["spec"] == made["spec"]
+    assert "labels" not in updated["metadata"]
+    assert updated["metadata"]["generation"] == 1
+    kept = document_of(await world.widgets.update({**updated, "spec": RED, "status": {}}))
     assert kept["status"] == {"phase": "Done"}
 
 
@@ -209,9 +209,9 @@ async def test_a_status_is_not_the_objects_to_change(world: World):
 async def test_a_status_can_be_taken_away(world: World):
     """A document without status leaves none."""
     made = await world.widgets.make("a")
-    told = document_of(await world.widgets.update({**made, "status": {"phase": "x"}}, "status"))
-    told.pop("status")
-    assert "status" not in document_of(await world.widgets.update(told, "status"))
+    updated = document_of(await world.widgets.update({**made, "status": {"phase": "x"}}, "status"))
+    updated.pop("status")
+    assert "status" not in document_of(await world.widgets.update(updated, "status"))
 
 
 @pytest.mark.parametrize("part", ["status", "scale", "finalize", "nonsense"])
@@ -224,7 +224,7 @@ async def test_a_part_that_the_kind_does_not_have_is_not_found(world: World, par
 
 
 @scenario
-async def test_the_last_finalizer_lets_a_deleted_object_go(world: World):
+async def test_a_deleted_object_is_removed_with_its_last_finalizer(world: World):
     """The answer is its last state; afterwards nothing has that name."""
     await world.widgets.make("a", HELD)
     await world.widgets.delete("a")
@@ -236,7 +236,7 @@ async def test_the_last_finalizer_lets_a_deleted_object_go(world: World):
 
 @scenario
 async def test_a_deleted_object_gets_no_new_finalizers(world: World):
-    """Nobody can hold what is on its way out; other changes go through."""
+    """A finalizer cannot be added to a deleted object; other changes are accepted."""
     await world.widgets.make("a", HELD)
     await world.widgets.delete("a")
     more = {"finalizers": [*HELD["finalizers"], "example.com/late"]}
@@ -247,7 +247,7 @@ async def test_a_deleted_object_gets_no_new_finalizers(world: World):
 
 
 @scenario
-async def test_a_namespace_is_let_go_by_its_own_door(world: World):
+async def test_a_namespace_is_released_by_finalize(world: World):
     """Only finalize takes the finalizers out of its spec, and then the namespace is gone."""
     await world.namespaces.delete(SPACE)
     document = world.namespaces.get(SPACE)
@@ -350,7 +350,7 @@ async def test_a_patch_that_makes_nonsense_is_invalid(world: World, patch):
 
 @scenario
 async def test_a_patch_cannot_take_the_name(world: World):
-    """Nobody can tell what such a patch is about."""
+    """The subject of such a patch is unknown."""
     await world.widgets.make("a")
     with pytest.raises(BadRequest, match="name must be provided"):
         await world.widgets.merge("a", {"metadata": None})
@@ -398,7 +398,7 @@ async def test_a_scale_of_an_old_object_is_refused(world: World):
 
 @scenario
 async def test_an_object_without_replicas_shows_no_scale(world: World):
-    """Nobody set the number, so nobody is told that it is zero."""
+    """A missing number is not reported as zero."""
     await world.widgets.make("a", spec=RED)
     with pytest.raises(NotFound, match=r"\.spec\.replicas"):
         world.widgets.scale("a")
@@ -406,7 +406,7 @@ async def test_an_object_without_replicas_shows_no_scale(world: World):
 
 @scenario
 async def test_admission_sees_old_and_new(world: World):
-    """It hears what part is changed, too."""
+    """It also gets the subresource."""
     seen: list[Attempt] = []
     made = await world.widgets.make("a", spec=RED)
     world.registry.admission.validating.append(seen.append)
@@ -447,7 +447,7 @@ async def test_kinds_can_be_replaced_while_serving(world: World):
 
 @scenario
 async def test_w1_a_change_that_is_always_too_late_ends(world: World):
-    """Where whoever is asked changes the object each time, trying again has an end."""
+    """If a plugin changes the object on every attempt, the retries end."""
     await world.config_maps.make("a")
     asked: list[str] = []
 
@@ -466,8 +466,8 @@ async def test_w1_a_change_that_is_always_too_late_ends(world: World):
 
 
 @scenario
-async def test_those_with_a_say_may_come_and_go_meanwhile(world: World):
-    """A change is asked about by all who were there when it began, each once."""
+async def test_admission_plugins_may_change_during_a_write(world: World):
+    """A write runs the plugins that were registered when it started, each once."""
     asked: list[str] = []
 
     async def first(_attempt: Attempt) -> None:
@@ -496,8 +496,8 @@ async def test_those_with_a_say_may_come_and_go_meanwhile(world: World):
     ],
 )
 @scenario
-async def test_a_change_tells_whether_it_keeps_ties(world: World, patch, subresource, kept):
-    """Who follows labels, owners and finalizers is told when a change left all of them alone."""
+async def test_a_change_event_says_whether_it_keeps_ties(world: World, patch, subresource, kept):
+    """A change event says whether labels, owners and finalizers are unchanged."""
     events = []
     await world.widgets.make("a", {"labels": {"a": "b"}, **HELD}, spec=RED)
     world.store.listen(lambda _resource, event: events.append(event))

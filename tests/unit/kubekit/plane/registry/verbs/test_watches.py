@@ -1,4 +1,4 @@
-"""Watching: where it begins, what is told, in which order, and how it ends."""
+"""Watches: their start, their events and order, and their end."""
 
 import asyncio
 import itertools
@@ -12,7 +12,14 @@ from kubekit.client.options import ListOptions
 from kubekit.plane.registry.registry import EncodedWatchEvent
 from kubekit.plane.store.store import StoreSettings
 from tests.support.generated import depth
-from tests.support.kubekit.registry_builders import SPACE, World, names, scenario, told, version
+from tests.support.kubekit.registry_builders import (
+    SPACE,
+    World,
+    names,
+    scenario,
+    summaries,
+    version,
+)
 
 BLUE = {"spec": {"color": "blue"}}
 SMALL = StoreSettings(ring_events=4)
@@ -30,12 +37,12 @@ async def test_a_watch_without_a_version_begins_with_what_is_there(world: World)
     """Then it goes on with what happens."""
     await world.widgets.make("a")
     watch = await world.widgets.watch()
-    assert told(watch.take()) == [("ADDED", "a")]
+    assert summaries(watch.take()) == [("ADDED", "a")]
     assert watch.take() == []
-    assert told((await world.widgets.watch(resource_version="0")).take()) == [("ADDED", "a")]
+    assert summaries((await world.widgets.watch(resource_version="0")).take()) == [("ADDED", "a")]
     await world.widgets.merge("a", BLUE)
     await world.widgets.delete("a")
-    assert told(watch.take()) == [("MODIFIED", "a"), ("DELETED", "a")]
+    assert summaries(watch.take()) == [("MODIFIED", "a"), ("DELETED", "a")]
 
 
 @scenario
@@ -44,7 +51,7 @@ async def test_a_watch_goes_on_from_a_version(world: World):
     made = await world.widgets.make("a")
     await world.widgets.merge("a", BLUE)
     watch = await world.widgets.watch(resource_version=version(made))
-    assert told(watch.take()) == [("MODIFIED", "a")]
+    assert summaries(watch.take()) == [("MODIFIED", "a")]
 
 
 @scenario
@@ -71,7 +78,7 @@ async def test_a_deletion_tells_the_last_state(world: World):
 
 @scenario
 async def test_a_watch_of_one_namespace_or_one_object(world: World):
-    """Others are not told."""
+    """Other watches get nothing."""
     await world.namespaces.make("other")
     everywhere = await world.collection("example.com/v1", "Widget", "").watch()
     here = await world.widgets.watch()
@@ -80,17 +87,17 @@ async def test_a_watch_of_one_namespace_or_one_object(world: World):
     await world.collection("example.com/v1", "Widget", "other").make("x")
     await world.widgets.make("a")
     await world.widgets.make("b")
-    assert [name for _, name in told(everywhere.take())] == ["x", "a", "b"]
-    assert [name for _, name in told(here.take())] == ["a", "b"]
-    assert told(one.take()) == told(selected.take()) == [("ADDED", "b")]
+    assert [name for _, name in summaries(everywhere.take())] == ["x", "a", "b"]
+    assert [name for _, name in summaries(here.take())] == ["a", "b"]
+    assert summaries(one.take()) == summaries(selected.take()) == [("ADDED", "b")]
 
 
 @scenario
 async def test_a_watch_of_one_object_begins_with_it(world: World):
     """If it is there."""
     await world.widgets.make("a")
-    assert told((await world.widgets.watch("a")).take()) == [("ADDED", "a")]
-    assert told((await world.widgets.watch("b")).take()) == []
+    assert summaries((await world.widgets.watch("a")).take()) == [("ADDED", "a")]
+    assert summaries((await world.widgets.watch("b")).take()) == []
 
 
 @scenario
@@ -103,7 +110,7 @@ async def test_an_object_enters_and_leaves_a_selection(world: World):
         await world.widgets.merge("a", {"metadata": {"labels": labels}})
     await world.widgets.delete("a")
     notices = watch.take()
-    assert [notice.type for notice in notices] == [
+    assert [event.type for event in notices] == [
         "ADDED",
         "MODIFIED",
         "DELETED",
@@ -116,7 +123,7 @@ async def test_an_object_enters_and_leaves_a_selection(world: World):
 
 
 @scenario
-async def test_a_deletion_of_what_was_not_meant_is_not_told(world: World):
+async def test_a_deletion_of_an_unselected_object_is_not_reported(world: World):
     """A watcher who never saw an object does not hear of its end."""
     watch = await world.widgets.watch(label_selector="on=yes")
     await life(world)
@@ -130,13 +137,13 @@ async def test_take_gives_no_more_than_asked_for(world: World):
         await world.widgets.make(name)
     watch = await world.widgets.watch()
     await world.widgets.make("d")
-    got = [told(watch.take(2)) for _ in range(3)]
+    got = [summaries(watch.take(2)) for _ in range(3)]
     assert [[name for _, name in part] for part in got] == [["a", "b"], ["c", "d"], []]
 
 
 @scenario
 async def test_a_reader_that_looks_for_little_among_much_lets_others_work(world: World):
-    """It comes back without a notice after a while, and is called again for the rest."""
+    """It comes back without a event after a while, and is called again for the rest."""
     calls: list[str] = []
     watch = await world.widgets.watch(label_selector="is=wanted")
     watch.ready = lambda: calls.append("ready")
@@ -146,12 +153,12 @@ async def test_a_reader_that_looks_for_little_among_much_lets_others_work(world:
     assert watch.take() == []
     await asyncio.sleep(0)
     assert calls == ["ready"]
-    assert told(watch.take()) == [("ADDED", "wanted")]
+    assert summaries(watch.take()) == [("ADDED", "wanted")]
 
 
 @scenario
 async def test_a_watch_that_begins_with_a_part_of_much_lets_others_work(world: World):
-    """What happens while it looks is told once, after what was there when it began."""
+    """Changes during the start are reported once, after the objects that existed at the start."""
     maps = world.config_maps
     await asyncio.gather(*(maps.make(f"n-{n:05}") for n in range(4100)))
     turns: list[str] = []
@@ -160,8 +167,10 @@ async def test_a_watch_that_begins_with_a_part_of_much_lets_others_work(world: W
     watch = await maps.watch(field_selector="metadata.name!=n-00000")
     assert turns == ["another"]
     await late
-    heard = [name for _, name in told([*itertools.chain.from_iterable(iter(watch.take, []))])]
-    assert heard == [f"n-{n:05}" for n in range(1, 4100)] + ["a-late"]
+    watched = [
+        name for _, name in summaries([*itertools.chain.from_iterable(iter(watch.take, []))])
+    ]
+    assert watched == [f"n-{n:05}" for n in range(1, 4100)] + ["a-late"]
 
 
 @scenario(settings=SMALL)
@@ -191,16 +200,16 @@ async def test_readers_are_called_when_there_may_be_something(world: World):
 
 
 @scenario
-async def test_nobody_needs_to_listen(world: World):
+async def test_a_watch_needs_no_ready_callback(world: World):
     """A watch whose consumer has not come yet loses nothing."""
     watch = await world.widgets.watch()
     await world.widgets.make("a")
-    assert told(watch.take()) == [("ADDED", "a")]
+    assert summaries(watch.take()) == [("ADDED", "a")]
 
 
 @scenario
 async def test_a_closed_watch_tells_nothing(world: World):
-    """Closing twice is fine, and nobody is called any more."""
+    """Closing twice is fine, and the callback is not called any more."""
     watch = await world.widgets.watch(allow_bookmarks=True)
     watch.close()
     watch.close()
@@ -225,7 +234,7 @@ async def test_a_registry_that_closes_ends_its_watches(world: World):
 
 @scenario(settings=SMALL)
 async def test_a_watch_that_begins_while_the_registry_closes_is_over(world: World):
-    """It had to read the past first; by then nobody is left to end it."""
+    """It had to read history first; by then the handler does not end it."""
     made = await world.widgets.make("a")
     for number in range(10):
         await world.widgets.make(f"n-{number}")
@@ -250,7 +259,7 @@ async def test_a_store_that_closes_refuses_watches_with_a_reason(world: World):
 
 @scenario
 async def test_bookmarks_say_how_far_the_watcher_has_got(world: World):
-    """After everything that was to be told, and not again before something happens."""
+    """After all events, and not again before the next change."""
     watch = await world.widgets.watch(allow_bookmarks=True)
     await world.widgets.make("a")
     await world.config_maps.make("elsewhere")
@@ -270,23 +279,23 @@ async def test_bookmarks_say_how_far_the_watcher_has_got(world: World):
 
 
 @scenario
-async def test_a_bookmark_waits_until_all_is_told(world: World):
+async def test_a_bookmark_follows_all_events(world: World):
     """It never promises what the watcher has not seen."""
     watch = await world.widgets.watch(allow_bookmarks=True)
     for name in "abc":
         await world.widgets.make(name)
     watch.bookmark()
-    assert [notice.type for notice in watch.take(2)] == ["ADDED", "ADDED"]
-    assert [notice.type for notice in watch.take(2)] == ["ADDED", "BOOKMARK"]
+    assert [event.type for event in watch.take(2)] == ["ADDED", "ADDED"]
+    assert [event.type for event in watch.take(2)] == ["ADDED", "BOOKMARK"]
 
 
 @scenario
-async def test_bookmarks_come_only_to_those_who_ask(world: World):
+async def test_bookmarks_are_sent_only_on_request(world: World):
     """Others never meet one."""
     watch = await world.widgets.watch()
     await world.widgets.make("a")
     world.registry.bookmark()
-    assert told(watch.take()) == [("ADDED", "a")]
+    assert summaries(watch.take()) == [("ADDED", "a")]
 
 
 @scenario
@@ -316,20 +325,20 @@ async def test_initial_events_are_sent_or_not(world: World, send):
             send_initial_events=send,
             resource_version_match="NotOlderThan",
         )
-        assert [notice.type for notice in watch.take()] == ["ADDED"] * send
+        assert [event.type for event in watch.take()] == ["ADDED"] * send
 
 
 @scenario
 async def test_a_watch_ends_in_time(world: World):
-    """It tells what there is, with a bookmark for those who want one, and is over."""
+    """It sends the remaining events, with a bookmark if requested, and ends."""
     plain = await world.widgets.watch(timeout_seconds=5)
     marked = await world.widgets.watch(timeout_seconds=5, allow_bookmarks=True)
     await world.widgets.make("a")
     await asyncio.sleep(4)
     early = plain.ended
     await asyncio.sleep(2)
-    assert [notice.type for notice in plain.take()] == ["ADDED"]
-    assert [notice.type for notice in marked.take()] == ["ADDED", "BOOKMARK"]
+    assert [event.type for event in plain.take()] == ["ADDED"]
+    assert [event.type for event in marked.take()] == ["ADDED", "BOOKMARK"]
     assert (early, plain.ended, marked.ended) == (False, True, True)
     assert world.registry.watching == 0
 
@@ -349,9 +358,9 @@ async def test_a_reader_that_falls_behind_is_cut_off(world: World):
     watch = await world.widgets.watch()
     for number in range(10):
         await world.widgets.make(f"n-{number}")
-    (notice,) = watch.take()
-    status = msgspec.json.decode(notice.data)
-    assert (notice.type, status["code"], status["reason"]) == ("ERROR", 410, "Expired")
+    (event,) = watch.take()
+    status = msgspec.json.decode(event.data)
+    assert (event.type, status["code"], status["reason"]) == ("ERROR", 410, "Expired")
     assert status["message"].startswith("too old resource version")
     assert watch.ended
     assert watch.take() == []
@@ -359,14 +368,14 @@ async def test_a_reader_that_falls_behind_is_cut_off(world: World):
 
 @scenario(settings=SMALL)
 async def test_a_watch_goes_on_from_disk(world: World):
-    """What has left the memory is read from the log; nothing is missed and nothing told twice."""
+    """Changes that have left memory are read from the log; none is missed or repeated."""
     made = await world.widgets.make("a")
     for number in range(10):
         await world.widgets.make(f"n-{number}")
     watch = await world.widgets.watch(resource_version=version(made))
     await world.widgets.make("z")
     expected = [("ADDED", f"n-{number}") for number in range(10)] + [("ADDED", "z")]
-    assert told(watch.take(4) + watch.take()) == expected
+    assert summaries(watch.take(4) + watch.take()) == expected
 
 
 @scenario(settings=SMALL)
@@ -377,12 +386,12 @@ async def test_a_selection_is_watched_from_disk(world: World):
     for number in range(10):
         await world.widgets.make(f"n-{number}")
     watch = await world.widgets.watch(resource_version=version(made), label_selector="on=yes")
-    assert told(watch.take()) == [("DELETED", "a")]
+    assert summaries(watch.take()) == [("DELETED", "a")]
 
 
 @scenario
 async def test_a_forgotten_version_is_expired(world: World):
-    """A watch cannot begin where nobody knows what happened."""
+    """A watch cannot start at a compacted revision."""
     await life(world)
     await world.store.compact(world.store.revision)
     with pytest.raises(Expired, match="too old resource version: 1 "):
@@ -469,9 +478,9 @@ async def happen(world: World, name: str, state: str) -> None:
 
 def follow(known: set[str], notices: "itertools.chain[EncodedWatchEvent]") -> None:
     """Do as a client does: what is added was not there before, what changes or goes was."""
-    for notice in notices:
-        (name,) = [name for _, name in told([notice])]
-        assert (name in known) is (notice.type != "ADDED")
+    for event in notices:
+        (name,) = [name for _, name in summaries([event])]
+        assert (name in known) is (event.type != "ADDED")
         known.discard(name)
-        if notice.type != "DELETED":
+        if event.type != "DELETED":
             known.add(name)
