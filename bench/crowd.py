@@ -161,7 +161,7 @@ def _slow_readers(server: Server, options: argparse.Namespace) -> Iterator[Row]:
 
 def _idle_planes(planes: int) -> Iterator[Row]:
     done = subprocess.run(
-        [sys.executable, "-m", "bench.load.idle", str(planes), "20"],
+        [sys.executable, "-m", "bench.load.idle_planes", str(planes), "20"],
         stdout=subprocess.PIPE, check=True, cwd=ROOT,
     )  # fmt: skip
     figure: dict[str, Any] = json.loads(done.stdout)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench.arguments import numbers
-from bench.load import aside, measures, report
+from bench.load import measures, plane_measures, report
 from bench.load.connection import Target
 from bench.load.measures import Plan
 from bench.load.report import Row
@@ -27,7 +27,7 @@ def main(arguments: Sequence[str]) -> int:
     rows: list[Row] = []
     for row in _rows(options, set(options.only)):
         rows.append(row)
-        print(report.table([row]).splitlines()[1], file=sys.stderr)  # so that one sees it move
+        print(report.table([row]).splitlines()[1], file=sys.stderr)  # to show progress
     facts = {"command": ["bench/plane.py", *arguments], "machine": _machine()}
     print(report.table(rows))
     if options.json:
@@ -43,13 +43,13 @@ def _rows(options: argparse.Namespace, only: set[str]) -> Iterator[Row]:
                 http.append(row)
                 yield row
         if "local" in only:
-            yield from aside.local(http, options.seconds)
+            yield from plane_measures.local(http, options.seconds)
         if "memory" in only:
-            yield from aside.memory(Path(folder), options.objects)
+            yield from plane_measures.memory(Path(folder), options.objects)
         if "idle" in only:
-            yield from aside.idle_planes(options.planes)
+            yield from plane_measures.idle_planes(options.planes)
         if "watchers" in only:
-            yield from aside.idle_watchers(Path(folder), options.idle_watchers)
+            yield from plane_measures.idle_watchers(Path(folder), options.idle_watchers)
 
 
 def _over_https(options: argparse.Namespace, only: set[str], folder: Path) -> Iterator[Row]:
@@ -115,9 +115,9 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     add("--objects", type=int, default=100_000, help="for memory and restart")
     add("--planes", type=int, default=100, help="for the cost of idle planes")
     add("--idle-watchers", type=int, default=10_000)
-    add("--quick", action="store_true", help="a short look: small counts, one round of a second")
-    add("--folder", default=None, help="where data is kept meanwhile; a real disk, not tmpfs")
-    add("--json", metavar="FILE", default="", help="also write everything that was found")
+    add("--quick", action="store_true", help="a short run: small counts, one round of a second")
+    add("--folder", default=None, help="where the data is stored; a real disk, not tmpfs")
+    add("--json", metavar="FILE", default="", help="also write all results")
     add("--check", action="store_true", help="fail if a goal is missed")
     options = parser.parse_args(arguments)
     if options.quick:

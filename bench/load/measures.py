@@ -1,4 +1,4 @@
-"""What is measured over HTTPS. Every measure runs against each server in turn, round by round."""
+"""The measurements over HTTPS. Each one runs against each server in turn, round by round."""
 
 from collections.abc import Callable, Sequence
 from statistics import median
@@ -20,13 +20,13 @@ LISTED: Final = 10_000
 SEEDERS: Final = 32
 PERIOD: Final = 0.01  # seconds between writes of the paced watch, over all clients
 
-Figures = dict[str, list[float]]
-Figure = Callable[[Server, str], float]
-"""One figure of a server; the text is a name for the turn that no other turn has."""
+Results = dict[str, list[float]]
+Measure = Callable[[Server, str], float]
+"""Measures a server once; the string is a unique name of the turn."""
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """How much of it."""
+    """The servers and the size of the measurements."""
 
     servers: Sequence[Server]
     clients: Sequence[int]
@@ -35,13 +35,13 @@ class Plan(msgspec.Struct, frozen=True):
     seconds: float
     processes: int
 
-    def blank(self) -> Figures:
-        """A place for the figures of each server."""
+    def blank(self) -> Results:
+        """An empty list of results for each server."""
         return {server.name: [] for server in self.servers}
 
 
 def prepare(plan: Plan, listed: int) -> None:
-    """Make the objects that the measures find."""
+    """Create the objects that the measurements use."""
     for server in plan.servers:
         for namespace, names in ((server.namespace, SEEDED), (_listing(server), listed)):
             server.prepare(namespace)
@@ -54,7 +54,7 @@ def seed(target: Target, namespace: str, names: int) -> None:
 
 
 def clear(server: Server) -> None:
-    """Leave a server that goes on as it was found."""
+    """Remove our objects from a server that keeps running."""
     for namespace in (server.namespace, _listing(server), _watched(server)):
         server.clear(namespace)
 
@@ -103,7 +103,7 @@ def list_alone(plan: Plan, script: str, listed: int) -> Row:
 
 
 def list_crowd(plan: Plan, script: str, listed: int, clients: int) -> Row:
-    """How many lists of everything a crowd gets in a second, each client one."""
+    """How many full lists many clients get per second, one each."""
 
     def one(server: Server, turn: str) -> float:
         outcome = run(_list_task(script, server, clients, turn), plan.processes)
@@ -116,7 +116,7 @@ def list_crowd(plan: Plan, script: str, listed: int, clients: int) -> Row:
 
 
 def watch(plan: Plan, watchers: int, clients: int, *, paced: bool) -> Row:
-    """How late each of several watchers hears of each write, from when the write was sent."""
+    """The delay from sending a write to its event at each of several watchers."""
     middle, writes, busy, cut_off = (plan.blank() for _ in range(4))
 
     def one(server: Server, turn: str) -> float:
@@ -131,12 +131,12 @@ def watch(plan: Plan, watchers: int, clients: int, *, paced: bool) -> Row:
             prefix=turn,
         )
         since, before = server.revision(namespace), server.busy()
-        outcome, heard = run_watched(task, Watching(server.target, namespace, watchers, since))
-        busy[server.name].append(1e6 * (server.busy() - before) / len(heard.delays))
-        middle[server.name].append(percentile(heard.delays, 0.5))
+        outcome, delivered = run_watched(task, Watching(server.target, namespace, watchers, since))
+        busy[server.name].append(1e6 * (server.busy() - before) / len(delivered.delays))
+        middle[server.name].append(percentile(delivered.delays, 0.5))
         writes[server.name].append(len(outcome.took) / outcome.seconds)
-        cut_off[server.name].append(heard.cut_off)
-        return percentile(heard.delays, 0.99)
+        cut_off[server.name].append(delivered.cut_off)
+        return percentile(delivered.delays, 0.99)
 
     kind = "paced" if paced else "flat"
     rounds = _rounds(plan, f"{kind}-{watchers}-{clients}", one)
@@ -151,13 +151,13 @@ def watch(plan: Plan, watchers: int, clients: int, *, paced: bool) -> Row:
     )  # fmt: skip
 
 
-def _rounds(plan: Plan, name: str, figure: Figure) -> Figures:
-    """The figures of each server. They take turns, and who begins changes."""
-    found = plan.blank()
+def _rounds(plan: Plan, name: str, measure: Measure) -> Results:
+    """The results of each server. They take turns, and the order alternates."""
+    results = plan.blank()
     for turn in range(plan.rounds):
         for server in plan.servers if turn % 2 == 0 else reversed(plan.servers):
-            found[server.name].append(figure(server, f"{name}-{turn}"))
-    return found
+            results[server.name].append(measure(server, f"{name}-{turn}"))
+    return results
 
 
 def _list_task(script: str, server: Server, clients: int, turn: str, turns: int = 1) -> Task:
@@ -171,13 +171,13 @@ def _list_task(script: str, server: Server, clients: int, turn: str, turns: int 
     )
 
 
-def _pair(found: Figures) -> str:
+def _pair(results: Results) -> str:
     """The medians of ours and of the peer, side by side."""
-    return " / ".join(f"{median(values):.3g}" for values in found.values())
+    return " / ".join(f"{median(values):.3g}" for values in results.values())
 
 
-def _sums(found: Figures) -> str:
-    return " / ".join(f"{sum(values):g}" for values in found.values())
+def _sums(results: Results) -> str:
+    return " / ".join(f"{sum(values):g}" for values in results.values())
 
 
 def _listing(server: Server) -> str:

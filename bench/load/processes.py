@@ -1,4 +1,4 @@
-"""Runs of clients and watchers in processes of their own."""
+"""Runs clients and watchers in their own processes."""
 
 import itertools
 import subprocess
@@ -18,21 +18,21 @@ _GO: Final = b"go\n"
 
 
 def run(task: Task, processes: int = 1) -> Outcome:
-    """What clients did, spread evenly over processes that begin together."""
+    """The outcome of clients, spread evenly over processes that start together."""
     shares = list(_shares(task, processes))
     with _started("bench.load.clients", shares) as running:
         for process in running:
-            _tell(process, _GO)
+            _send(process, _GO)
         outcomes = [msgspec.json.decode(_rest(process), type=Outcome) for process in running]
     took = [duration for outcome in outcomes for duration in outcome.took]
     return Outcome(max(outcome.seconds for outcome in outcomes), took)
 
 
 def run_watched(task: Task, watching: Watching) -> tuple[Outcome, WatchDelays]:
-    """What clients did while others watched, and how late each watcher heard of each write."""
+    """The outcome of clients, and the delays of the watchers during the run."""
     with _started("bench.load.watchers", [watching]) as (watchers,):
         outcome = run(task)
-        _tell(watchers, b"%d\n" % len(outcome.took))
+        _send(watchers, b"%d\n" % len(outcome.took))
         return outcome, msgspec.json.decode(_rest(watchers), type=WatchDelays)
 
 
@@ -44,12 +44,12 @@ def _shares(task: Task, processes: int) -> Iterator[Task]:
 
 @contextmanager
 def _started(module: str, tasks: Sequence[msgspec.Struct]) -> Iterator[list[subprocess.Popen[Any]]]:
-    """A process for each task, all of them ready to begin."""
+    """A process for each task, all of them ready to start."""
     running = [_start(module, task) for task in tasks]
     try:
         for process in running:
             if _stream(process.stdout).readline() != b"ready\n":
-                raise SystemExit(f"{module} did not begin; its reason stands above")
+                raise SystemExit(f"{module} did not start; the reason is above")
         yield running
     finally:
         for process in running:
@@ -61,22 +61,22 @@ def _start(module: str, task: msgspec.Struct) -> subprocess.Popen[Any]:
     process = subprocess.Popen(
         [sys.executable, "-m", module], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT
     )
-    _tell(process, msgspec.json.encode(task) + b"\n")
+    _send(process, msgspec.json.encode(task) + b"\n")
     return process
 
 
-def _tell(process: subprocess.Popen[Any], line: bytes) -> None:
+def _send(process: subprocess.Popen[Any], line: bytes) -> None:
     stream = _stream(process.stdin)
     stream.write(line)
     stream.flush()
 
 
 def _rest(process: subprocess.Popen[Any]) -> bytes:
-    """Everything that a process still says, until it has ended well."""
-    said: bytes = _stream(process.stdout).read()
+    """The remaining output of a process, which must end successfully."""
+    output: bytes = _stream(process.stdout).read()
     if process.wait():
-        raise SystemExit("a process of the load failed; its reason stands above")
-    return said
+        raise SystemExit("a process of the load failed; the reason is above")
+    return output
 
 
 def _stream(stream: IO[bytes] | None) -> IO[bytes]:

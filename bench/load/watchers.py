@@ -1,10 +1,10 @@
-"""A process of watchers: how long after a write was sent each of them hears of it.
+"""A process of watchers: measures the delay from sending a write to its event at each of them.
 
     python -m bench.load.watchers     the task as JSON on stdin; the delays as JSON on stdout
 
-It says `ready` once every watch is open. The line that follows says how many writes there were, and it
-ends when each watcher has heard of that many, or was cut off by the server. The clock is the machine's, so that the times of two
-processes can be compared.
+It prints `ready` once every watch is open. The next line on stdin is the number of writes. It ends when
+each watcher has that many events, or was cut off by the server. The clock is the machine's, so that the
+times of two processes can be compared.
 """
 
 import re
@@ -25,7 +25,7 @@ _PATIENCE: Final = 30
 
 
 class Watching(msgspec.Struct, frozen=True):
-    """Who is to be watched, by how many."""
+    """The server and collection to watch, and the number of watchers."""
 
     target: Target
     namespace: str
@@ -53,14 +53,14 @@ class Watcher:
         connection.send(Requests(task.target).bare("GET", path + query))
 
     def listen(self) -> None:
-        """Take what has come in."""
+        """Read the available data."""
         while data := self.connection.read():
             now = time.monotonic_ns()
             text, end = self._rest + data, 0
             for match in _SENT.finditer(text):
                 self.delays.append(now - int(match[1]))
                 end = match.end()
-            # What may be the beginning of another one is kept for when the rest comes.
+            # A possible start of another match is kept until the rest arrives.
             self._rest = text[max(end, len(text) - _LONGEST) :]
             self.cut_off = text.endswith(_LAST_CHUNK)
 
@@ -84,7 +84,7 @@ def main() -> None:
 
 
 def _open(watcher: Watcher) -> None:
-    """Wait for the head of the answer."""
+    """Wait for the head of the response."""
     while not (data := watcher.connection.read()):
         select.select((watcher.connection.fileno(),), (), ())
     if data[9:12] != b"200":

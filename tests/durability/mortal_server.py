@@ -1,4 +1,4 @@
-"""A plane behind HTTP in a process of its own, to be killed at any moment and started again."""
+"""A plane behind HTTP in its own process, to be killed at any moment and started again."""
 
 import asyncio
 import multiprocessing
@@ -25,11 +25,11 @@ _processes.set_forkserver_preload([__name__])
 
 
 class MortalServer:
-    """The server. It keeps its port and its data from one life to the next."""
+    """The server. It keeps its port and its data across restarts."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-        # It never listens. It keeps the port from being given to others between two lives.
+        # It never listens. It reserves the port between two runs of the server.
         self._place = socket.socket()
         self._place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self._place.bind(("127.0.0.1", 0))
@@ -45,7 +45,7 @@ class MortalServer:
         return port
 
     async def start(self) -> None:
-        """Begin a life; it is serving when this returns."""
+        """Start the process; it is serving when this returns."""
         ours, theirs = _processes.Pipe(duplex=False)
         process = _processes.Process(target=_serve, args=(self._directory, self._port, theirs))
         process.start()
@@ -62,7 +62,7 @@ class MortalServer:
         self._process = process
 
     def kill(self) -> None:
-        """End this life, as a power switch would end that of a process."""
+        """Kill the process without a chance to clean up."""
         assert self._process is not None
         assert self._process.pid is not None
         os.kill(self._process.pid, signal.SIGKILL)
@@ -71,7 +71,7 @@ class MortalServer:
         self._process = None
 
     def close(self) -> None:
-        """End the last life."""
+        """End the last process."""
         self.kill()
         self._place.close()
 

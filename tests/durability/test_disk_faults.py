@@ -1,4 +1,4 @@
-"""A disk that refuses: writes stop with a clear word, reads go on, nothing is promised falsely."""
+"""A failing disk: writes stop with a clear error, reads continue, no write is acknowledged falsely."""
 
 import asyncio
 from datetime import timedelta
@@ -39,7 +39,7 @@ FINAL: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("threaded", [True, False], ids=["thread", "loop"])
 @in_loop
 async def test_writes_resume_when_the_cause_is_gone(tmp_path, fault, threaded):
-    """A full disk refuses whole batches, reading goes on, and later writes succeed."""
+    """A full disk refuses whole batches, reads continue, and later writes succeed."""
     code, words = PASSING[fault]
     disk = FaultyDisk()
     async with opened(tmp_path, vfs=disk.name, threaded=threaded) as store:
@@ -80,7 +80,7 @@ async def test_a_large_batch_is_refused_whole(tmp_path, size):
 @pytest.mark.parametrize("threaded", [True, False], ids=["thread", "loop"])
 @in_loop
 async def test_after_a_disk_error_writes_stay_stopped(tmp_path, fault, threaded):
-    """A failed sync is never tried again on that connection; what waits is refused as well."""
+    """A failed sync is never retried on that connection; waiting writes are refused as well."""
     disk = FaultyDisk()
     async with opened(tmp_path, vfs=disk.name, threaded=threaded) as store:
         await store.write(created("a"))
@@ -103,7 +103,7 @@ async def test_after_a_disk_error_writes_stay_stopped(tmp_path, fault, threaded)
 
 @in_loop
 async def test_what_survived_a_failed_sync_is_synced_when_opened(tmp_path):
-    """The kernel may call lost pages clean: later promises must not rest on them."""
+    """The kernel may mark lost pages as clean: later commits must not rely on them."""
     disk = FaultyDisk()
     async with opened(tmp_path, vfs=disk.name) as store:
         record = await store.write(created("a"))
@@ -120,7 +120,7 @@ async def test_what_survived_a_failed_sync_is_synced_when_opened(tmp_path):
 
 @in_loop
 async def test_a_full_disk_can_be_opened_and_read(tmp_path):
-    """What is there can be read although it cannot be tidied; writing waits for space."""
+    """The data can be read although it cannot be folded; writes wait for space."""
     disk = FaultyDisk()
     store = await Store.open(tmp_path / "plane.db", environment(), vfs=disk.name)
     await store.write(created("a"))
@@ -136,7 +136,7 @@ async def test_a_full_disk_can_be_opened_and_read(tmp_path):
 
 @in_loop
 async def test_a_new_store_needs_a_disk(tmp_path):
-    """Making a store on a full disk fails in words, and works once there is space."""
+    """Creating a store on a full disk fails with a message, and works once there is space."""
     disk = FaultyDisk()
     with disk.failing(on_write=apsw.SQLITE_FULL), pytest.raises(WritesStopped, match="full"):
         await Store.open(tmp_path / "plane.db", environment(), vfs=disk.name)
@@ -146,7 +146,7 @@ async def test_a_new_store_needs_a_disk(tmp_path):
 
 @in_loop
 async def test_opening_on_a_broken_disk_fails(tmp_path):
-    """What cannot be made safe is not served."""
+    """Data that cannot be made durable is not served."""
     disk = FaultyDisk()
     store = await Store.open(tmp_path / "plane.db", environment(), vfs=disk.name)
     await store.write(created("a"))
@@ -158,7 +158,7 @@ async def test_opening_on_a_broken_disk_fails(tmp_path):
 
 
 async def write_on(store: Store) -> None:
-    """Write until somebody says no."""
+    """Write until a write is refused."""
     while store.revision < 1000:
         await store.write(created(str(store.revision), "x" * 2000))
 
@@ -183,7 +183,7 @@ async def test_the_write_ahead_log_stays_small(tmp_path):
 
 @in_loop
 async def test_while_folding_fails_the_write_ahead_log_has_a_limit(tmp_path):
-    """When only the main file cannot grow, changes are taken up to the limit, then refused."""
+    """When only the main file cannot grow, writes are accepted up to the limit, then refused."""
     disk = FaultyDisk()
     small = StoreSettings(wal_bytes=50_000, wal_limit=200_000)
     async with opened(tmp_path, small, vfs=disk.name) as store:
@@ -212,7 +212,7 @@ async def test_a_broken_main_file_stops_writes(tmp_path):
 
 @in_loop
 async def test_compaction_waits_for_space(tmp_path):
-    """A refused compaction forgets nothing, and can be done later."""
+    """A refused compaction removes nothing, and can be done later."""
     disk = FaultyDisk()
     async with opened(tmp_path, vfs=disk.name) as store:
         await store.write(changed(await store.write(created("a"))))
@@ -225,8 +225,8 @@ async def test_compaction_waits_for_space(tmp_path):
 
 @pytest.mark.parametrize("threaded", [True, False], ids=["thread", "loop"])
 @in_loop
-async def test_a_disk_error_while_forgetting_stops_writes(tmp_path, threaded):
-    """The connection is the same: what failed to sync may be missing under later changes."""
+async def test_a_disk_error_during_compaction_stops_writes(tmp_path, threaded):
+    """The connection is the same: unsynced data may be missing below later changes."""
     disk = FaultyDisk()
     async with opened(tmp_path, vfs=disk.name, threaded=threaded) as store:
         await store.write(changed(await store.write(created("a"))))
@@ -234,7 +234,7 @@ async def test_a_disk_error_while_forgetting_stops_writes(tmp_path, threaded):
             await store.compact(2)
         operations = disk.operations
         for attempt in (store.write(created("b")), store.compact(2)):
-            with pytest.raises(WritesStopped, match="start again") as stopped:
+            with pytest.raises(WritesStopped, match="restart") as stopped:
                 await attempt
             assert stopped.value.final
         assert store.stopped is not None
@@ -242,8 +242,8 @@ async def test_a_disk_error_while_forgetting_stops_writes(tmp_path, threaded):
         assert disk.operations == operations
 
 
-def test_nothing_is_forgotten_after_a_disk_error(tmp_path):
-    """Forgetting writes as well, so a store that must be opened anew leaves it, for good."""
+def test_nothing_is_compacted_after_a_disk_error(tmp_path):
+    """Compaction writes as well, so a store that must be reopened no longer compacts."""
     disk, clock = FaultyDisk(), Clock()
 
     async def scenario() -> None:
@@ -262,8 +262,8 @@ def test_nothing_is_forgotten_after_a_disk_error(tmp_path):
 
 
 @in_loop
-async def test_forgetting_keeps_the_write_ahead_log_small(tmp_path):
-    """Much can be forgotten at once while nobody writes: that is folded, too."""
+async def test_compaction_keeps_the_write_ahead_log_small(tmp_path):
+    """A large compaction without concurrent writes is folded, too."""
     disk = FaultyDisk()
     async with opened(tmp_path, StoreSettings(wal_bytes=200_000), vfs=disk.name) as store:
         for _ in range(5):

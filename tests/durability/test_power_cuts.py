@@ -1,4 +1,4 @@
-"""Power cuts at any moment, on the real store over a disk that forgets what was not synced."""
+"""Power cuts at any moment, on the real store over a disk that loses unsynced data."""
 
 import asyncio
 from contextlib import suppress
@@ -25,13 +25,13 @@ from tests.support.kubekit.store_builders import (
 
 CUTS = depth.either(2_500, 50_000)
 HISTORIES = depth.either(5, 100)
-LIVES = 10  # until the disk is made anew, so that young and old files are both cut
+LIVES = 10  # runs per disk, so that power is cut with young and old files
 SMALL = StoreSettings(wal_bytes=40_000, wal_limit=400_000, ring_events=20, ring_bytes=40_000)
 KEYS = [f"default/{letter}" for letter in "abcdefgh"]
 
 
 class World:
-    """One disk over several lives, and what a client of it was promised."""
+    """One disk over several runs, and the writes that were acknowledged."""
 
     def __init__(self, directory: Path, chance: Random) -> None:
         self.chance = chance
@@ -82,7 +82,7 @@ class World:
         return (deleted if self.chance.random() < 0.3 else changed)(record, body)
 
     async def verify(self) -> None:
-        """Nothing promised is lost, a transaction is there whole or not at all."""
+        """No acknowledged write is lost; a transaction is present as a whole or not at all."""
         self.check_integrity()
         store = await self.open()
         highest = self.promised[-1][0] if self.promised else 0
@@ -99,7 +99,7 @@ class World:
         await store.close()
 
     def check_surprises(self, bodies: list[str]) -> None:
-        """What nobody was told of is the first transaction that failed, whole, or nothing."""
+        """An unacknowledged rest is the first failed transaction as a whole, or nothing."""
         assert bodies in ([], *self.unanswered[:1])
         self.unanswered.clear()
 
@@ -120,13 +120,13 @@ class World:
 
 
 async def compact(store: Store, chance: Random) -> None:
-    """Forget a part of the past, if the disk lets us."""
+    """Compact a part of the history, if the disk accepts it."""
     with suppress(WritesStopped):
         await store.compact(chance.randint(store.compacted, store.revision))
 
 
 async def history(directory: Path, seed: str) -> int:
-    """Several lives of several disks, each ended by a cut and followed by a look at what is left."""
+    """Several runs of several disks, each ended by a power cut and followed by a check."""
     chance = Random(seed)
     cuts = 0
     for _ in range(CUTS // HISTORIES // LIVES):
@@ -140,7 +140,7 @@ async def history(directory: Path, seed: str) -> int:
 
 
 def test_the_disk_model_finds_commits_that_are_not_synced(tmp_path, monkeypatch):
-    """Without a sync at each commit, promises are lost: the model would tell."""
+    """Without a sync at each commit, acknowledged writes are lost: the model finds it."""
     careless = tuple({**dict(statements.PRAGMAS), "synchronous": "normal"}.items())
     monkeypatch.setattr(statements, "PRAGMAS", careless)
     with pytest.raises(AssertionError):
@@ -150,20 +150,20 @@ def test_the_disk_model_finds_commits_that_are_not_synced(tmp_path, monkeypatch)
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(HISTORIES))
 def test_a_power_cut_loses_nothing_that_was_acknowledged(tmp_path, seed):
-    """Whatever moment the power fails at, the file is sound and holds all that was promised."""
+    """At any moment of the power cut, the file is valid and has all acknowledged writes."""
     assert asyncio.run(history(tmp_path, f"cuts-{seed}")) == CUTS // HISTORIES
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("step", range(1, 60))
 def test_a_power_cut_while_opening_after_a_failed_sync(tmp_path, step):
-    """A write-ahead log that the disk may not hold is written again before anything rests on it."""
+    """A write-ahead log that may not be on disk is written again before anything relies on it."""
     world = World(tmp_path, Random(step))
     asyncio.run(cut_while_opening(world, step))
 
 
 async def cut_while_opening(world: World, step: int) -> None:
-    """Promise little, fail to sync much, and lose power so many operations into the next life."""
+    """Acknowledge little, fail to sync much, and cut the power after so many operations of the next run."""
     store = await world.open()
     await world.write_some(store)
     drafts = [world.draft(store, f"default/{n}") for n in range(30)]

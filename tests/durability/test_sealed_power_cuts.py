@@ -1,4 +1,4 @@
-"""Power cuts while rows are sealed, and sealed anew with other keys: no promise is lost to a key."""
+"""Power cuts while rows are sealed and resealed: no acknowledged write is lost with a key."""
 
 import asyncio
 from dataclasses import replace
@@ -42,7 +42,7 @@ class SealedWorld(World):
         await store.close()
 
     async def rotate(self, store: Store) -> None:
-        """Begin to seal everything anew, and write meanwhile."""
+        """Start resealing, and write meanwhile."""
         KeyFile(self.path.with_name("secrets.key")).rotate()
         rotation = asyncio.ensure_future(store.reseal())
         await self.write_some(store)
@@ -59,7 +59,7 @@ class SealedWorld(World):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_k1_a_power_cut_loses_nothing_that_is_sealed(tmp_path, seed):
-    """Whatever the moment, also in the middle of a rotation, everything promised still opens."""
+    """At any moment, also during a rotation, every acknowledged write still opens."""
     asyncio.run(_history(tmp_path, Random(f"sealed-{seed}")))
 
 

@@ -1,4 +1,4 @@
-"""A whole world, killed again and again while it works, comes to what its users asked for each time.
+"""A whole world that is killed repeatedly converges to what its users requested each time.
 
 Users ask by the seed `COMPUTE_WORLD_SEED`; `COMPUTE_WORLD_KILLS` is for more or fewer kills: ten, or three
 hundred in a deep run. Moments are
@@ -40,16 +40,16 @@ from tests.support.generated import depth
 
 KILLS: Final = int(os.environ.get("COMPUTE_WORLD_KILLS", depth.either("10", "300")))
 SEED: Final = int(os.environ.get("COMPUTE_WORLD_SEED", "8"))
-PATIENCE: Final = 60.0  # seconds for a world to come to rest
-LOOK: Final = 0.05
-SHOWN: Final = 25  # differences that are told
-EACH: Final = depth.either(5, 12)  # kills from one look at the status to the next
+PATIENCE: Final = 60.0  # seconds for a world to become idle
+POLL: Final = 0.05
+SHOWN: Final = 25  # differences that are printed
+EACH: Final = depth.either(5, 12)  # kills between two checks of the status
 LOST: Final = (Unavailable, Timeout)
 
 
 @dataclass
 class Story:
-    """What was asked for so far, and what the world made of it."""
+    """The requests so far, and the state of the world."""
 
     world: WorldProcess
     chance: Random
@@ -60,9 +60,9 @@ class Story:
     took: list[float] = field(default_factory=list)  # seconds until it was at rest, each time
 
     async def kill_at_work(self) -> None:
-        """Ask for a few things, kill the world at some moment on the way, and start it again.
+        """Make a few requests, kill the world at some moment in between, and start it again.
 
-        Whatever was acknowledged is there then. Of the next step nobody knows whether it is.
+        Acknowledged steps must be present then. The outcome of the next step is unknown.
         """
         states, steps = [self.wishes], list[Step]()
         for _ in range(self.chance.choice((1, 2, 3))):
@@ -77,26 +77,26 @@ class Story:
         assert self.wishes in states[acknowledged : acknowledged + 2], (acknowledged, steps)
 
     async def converge(self) -> None:
-        """Wait until every plane holds what was asked for, and nothing else."""
+        """Wait until every plane has the requested objects, and nothing else."""
         loop = asyncio.get_running_loop()
-        began = loop.time()
+        started = loop.time()
         while found := await self._faults():
-            if loop.time() - began > PATIENCE:
+            if loop.time() - started > PATIENCE:
                 shown = "\n".join(found[:SHOWN])
                 raise AssertionError(f"not at rest after {PATIENCE:g} s:\n{shown}")
-            await asyncio.sleep(LOOK)
-        self.took.append(loop.time() - began)
+            await asyncio.sleep(POLL)
+        self.took.append(loop.time() - started)
         self.usable = frozenset(self.wishes)
 
-    async def look(self) -> None:
-        """`compute up status` finds everything well."""
-        told = await self.world.status()
-        assert len(re.findall(r"^cell +\S+ +\S+ +Ready$", told, re.MULTILINE)) == 4, told
-        ready = set(re.findall(r"^project +(\S+) +Ready$", told, re.MULTILINE))
-        assert ready == self.wishes.keys(), told
+    async def check_status(self) -> None:
+        """`compute up status` reports everything as ready."""
+        status = await self.world.status()
+        assert len(re.findall(r"^cell +\S+ +\S+ +Ready$", status, re.MULTILINE)) == 4, status
+        ready = set(re.findall(r"^project +(\S+) +Ready$", status, re.MULTILINE))
+        assert ready == self.wishes.keys(), status
 
     async def _interrupted(self, steps: Sequence[Step]) -> int:
-        """How many of these were acknowledged before the world was killed."""
+        """The number of steps that were acknowledged before the kill."""
         acknowledged = 0
 
         async def ask() -> None:
@@ -134,15 +134,15 @@ class Story:
 @pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.timeout(depth.either(300, 3600))
-def test_a_world_that_is_killed_again_and_again_comes_to_what_was_asked_for(tmp_path):
-    """Nothing acknowledged is lost, all is served as asked, and what was deleted leaves no trace."""
+def test_a_world_that_is_killed_repeatedly_converges(tmp_path):
+    """No acknowledged write is lost, all requests are served, and deleted objects leave no trace."""
     story = asyncio.run(_lived(tmp_path / "world"))
     assert story.world.strange() == []
     assert story.steps > KILLS // 10
 
 
 def test_a_census_names_what_is_missing_and_what_is_left():
-    """In each plane, also in one that nobody asked for."""
+    """In each plane, also in one without requests."""
     stray = builders.instance(0, namespace="ns-1")
     planes = {"core": [], "hub": [], "cell-dfw": [stray], "project-old": []}
     found = faults(Census(planes), {HOME: {"web": Wish(("DFW",), 1, "web:1", "Parallel")}})
@@ -166,24 +166,24 @@ async def _lived(data: Path) -> Story:
             if story.kills - looked >= EACH:
                 looked = story.kills
                 await story.converge()
-                await story.look()
+                await story.check_status()
         await _end(story)
         return story
 
 
 async def _slow_down(world: WorldProcess) -> None:
-    """Let machines of one city take their time, so that a kill finds a rollout half done."""
+    """Make machines of one city slow, so that a kill interrupts a rollout."""
     settings = {"startSeconds": "0.05-0.3", "stopSeconds": "0-0.2"}
     meta = ObjectMeta(name="simulated-provider", namespace=SYSTEM)
     await world.client("cell-lhr").create(ConfigMap(metadata=meta, data=settings))
 
 
 async def _end(story: Story) -> None:
-    """Delete everything, and see that nothing stays."""
+    """Delete everything, and check that nothing is left."""
     for project, asked in story.wishes.items():
         for name in asked:
             step = WorkloadStep(project, name, None)
             await step.ask(story.world)
             story.wishes = step.after(story.wishes)
     await story.converge()
-    await story.look()
+    await story.check_status()

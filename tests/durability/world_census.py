@@ -1,4 +1,4 @@
-"""Whether every plane of a world holds what its users asked for, all of it, and nothing else.
+"""Checks that every plane of a world has all requested objects, and nothing else.
 
 It is compared name by name, so what is left behind shows as well as what is missing: on the hub, in
 every cell, among the claims, the addresses and the accounts of quota.
@@ -40,7 +40,7 @@ KINDS: Final[dict[str, tuple[type[Object], ...]]] = {
     "project": (Namespace, *_OURS, Workload, ResourceClaim, ConfigMap, *_NETWORK),
     "cell": (Namespace, *_OURS, NetworkBinding, NetworkContext, SubnetClaim, Subnet),
 }
-# What a plane has for itself, whoever asks for what.
+# The objects that a plane has in any case.
 _OF_PLANES: Final = ("default", "kube-", "milo-system", "compute-system", "karmada-")
 _PLATFORM: Final = "milo-system"
 _LEDGER: Final = "quota-ledger."
@@ -50,7 +50,7 @@ Names = dict[str, set[str]]  # by plane
 
 @dataclass(frozen=True, slots=True)
 class Census:
-    """Everything that stands in the planes, by the contexts that lead to them."""
+    """All objects of the planes, by the context of the plane."""
 
     planes: Mapping[str, Sequence[Object]]
 
@@ -64,7 +64,7 @@ class Census:
         }
 
     def spaces(self, projects: Iterable[str]) -> dict[str, str]:
-        """What the namespace of each project is called on the hub and in cells."""
+        """The name of the namespace of each project on the hub and in cells."""
         return {
             project: names.hub_namespace(each.metadata.uid)
             for project in projects
@@ -95,7 +95,7 @@ async def taken(world: WorldProcess) -> Census:
 
 
 def faults(census: Census, wishes: Wishes) -> list[str]:
-    """In what the world differs from what was asked for: nothing, once it has come to rest."""
+    """The differences between the world and the requests; none once it is idle."""
     return [
         *_differences(census.names(), _expected(census, wishes)),
         *_unserved(census, wishes),
@@ -115,7 +115,7 @@ def _differences(found: Names, wanted: Names) -> Iterator[str]:
 
 
 def _expected(census: Census, wishes: Wishes) -> Names:
-    """What should stand where."""
+    """The expected objects of each plane."""
     cells = [plane for plane in census.planes if plane.startswith("cell-")]
     wanted: Names = defaultdict(set, {plane: set() for plane in ("core", "hub", *cells)})
     spaces = census.spaces(wishes)
@@ -135,7 +135,7 @@ def _expected(census: Census, wishes: Wishes) -> Names:
 
 
 def _expect_namespace(census: Census, space: str, wanted: Names) -> None:
-    """It is made on the hub with the first Workload, and stays as long as that of the project."""
+    """It is created on the hub with the first Workload, and stays as long as the project's."""
     if all(each.metadata.name != space for each in census.of("hub", Namespace)):
         return
     wanted["hub"].add(f"Namespace /{space}")
@@ -192,7 +192,7 @@ def _in_the_cell(space: str, deployment: str, city: str) -> set[str]:
 
 
 def _unserved(census: Census, wishes: Wishes) -> Iterator[str]:
-    """Workloads that do not say that they are served, and Instances that are not ready or not new."""
+    """Workloads that are not available, and Instances that are not ready or not updated."""
     spaces = census.spaces(wishes)
     newest: dict[tuple[str, str], str] = {}
     for project in wishes:
@@ -211,7 +211,7 @@ def _unserved(census: Census, wishes: Wishes) -> Iterator[str]:
 
 
 def _miscounted(census: Census, project: str) -> Iterator[str]:
-    """Claims that are not granted, and accounts that do not add up to the claims."""
+    """Claims that are not granted, and buckets that do not add up to the claims."""
     used: Counter[str] = Counter()
     claims: Counter[str] = Counter()
     for claim in census.of(f"project-{project}", ResourceClaim):
@@ -223,14 +223,14 @@ def _miscounted(census: Census, project: str) -> Iterator[str]:
     for bucket in census.of("core", AllowanceBucket):
         if bucket.spec.consumer_ref.name == project:
             kind = bucket.spec.resource_type
-            told = bucket.status.allocated, bucket.status.claim_count
-            if told != (used.pop(kind, 0), claims.pop(kind, 0)):
-                yield f"{project}: the bucket of {kind} says {told}"
+            reported = bucket.status.allocated, bucket.status.claim_count
+            if reported != (used.pop(kind, 0), claims.pop(kind, 0)):
+                yield f"{project}: the bucket of {kind} reports {reported}"
     yield from (f"{project}: no bucket of {kind}" for kind in used)
 
 
 def _ownerless(census: Census, wishes: Wishes) -> Iterator[str]:
-    """Accounts and promises of projects that are gone."""
+    """Buckets and grants of deleted projects."""
     for bucket in census.of("core", AllowanceBucket):
         if bucket.spec.consumer_ref.name not in wishes:
             yield f"core: the bucket of {bucket.spec.consumer_ref.name} is left"

@@ -1,4 +1,4 @@
-"""What users ask of a world: projects and Workloads, drawn by chance, asked for, and read back."""
+"""Random requests of users: projects and Workloads, created, changed, deleted and read back."""
 
 import asyncio
 from collections.abc import Mapping
@@ -17,10 +17,10 @@ from tests.integration import worlds
 from tests.support.compute.world_process import WorldProcess
 
 CITIES: Final = ("DFW", "LHR", "SIN")
-HOME: Final = "demo"  # the project that is always there
-OTHER: Final = "shop"  # the one that comes and goes
+HOME: Final = "demo"  # the project that always exists
+OTHER: Final = "shop"  # the one that is created and deleted
 NAMES: Final = ("web", "api", "job")
-BUDGET: Final = 10  # Instances of a project, by the quota that it begins with
+BUDGET: Final = 10  # Instances of a project, by its initial quota
 _POLICIES: Final = ("OrderedReady", "Parallel")
 _LOOK: Final = 0.02  # seconds until a name is tried again that is still in use
 
@@ -58,20 +58,20 @@ Wishes = Mapping[str, Mapping[str, Wish]]  # by project, then by the name of the
 
 
 class Step(Protocol):
-    """One thing that a user asks for."""
+    """One request of a user."""
 
     def after(self, wishes: Wishes) -> Wishes:
-        """What is asked for in all once this is acknowledged."""
+        """All requests once this one is acknowledged."""
         ...
 
     async def ask(self, world: WorldProcess) -> None:
-        """Ask for it, until it is acknowledged."""
+        """Send the request until it is acknowledged."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectStep:
-    """A project is to be there, or to go."""
+    """A project to create or to delete."""
 
     project: str
     there: bool
@@ -92,7 +92,7 @@ class ProjectStep:
 
 @dataclass(frozen=True, slots=True)
 class WorkloadStep:
-    """A Workload is to be like this, or to go."""
+    """A Workload to create or change, or to delete."""
 
     project: str
     name: str
@@ -119,14 +119,14 @@ class WorkloadStep:
         while True:
             try:
                 await user.patch(present, msgspec.structs.replace(present, spec=wanted.spec))
-            except Conflict:  # its status moved on
+            except Conflict:  # its status has changed
                 present = await user.get(Workload, self.name, "default")
             else:
                 return
 
 
 async def standing(world: WorldProcess) -> Wishes:
-    """What the world itself says that it was asked for. What is being deleted is not among it."""
+    """The requests as the world has stored them, without objects that are being deleted."""
     projects = (await world.client("core").every(Project)).items
     return {
         each.metadata.name: await _asked(world.client(f"project-{each.metadata.name}"))
@@ -136,7 +136,7 @@ async def standing(world: WorldProcess) -> Wishes:
 
 
 def drawn(chance: Random, wishes: Wishes, usable: frozenset[str]) -> Step:
-    """The next step of somebody. Workloads are asked for in projects that are known to be usable."""
+    """The next step of a user. Workloads are created only in projects that are known to be usable."""
     if chance.random() < 0.1:
         return ProjectStep(OTHER, OTHER not in wishes)
     project = chance.choice(sorted(usable & wishes.keys()))
@@ -177,7 +177,7 @@ async def _asked(user: Client) -> dict[str, Wish]:
 
 
 async def _made(client: Client, wanted: Workload | Project) -> None:
-    """Make an object, once what had its name before is gone."""
+    """Create an object, once its predecessor of the same name is gone."""
     while True:
         try:
             await client.create(wanted)

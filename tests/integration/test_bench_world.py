@@ -1,6 +1,6 @@
 """The measures of bench/world.py, in a whole world on a virtual clock."""
 
-from bench.load.world import orders, phases, touches
+from bench.load.world import orders, phases, status_delays
 from bench.load.world.journal import Journal
 from bench.load.world.passes import passes
 from bench.load.world.phases import Measured
@@ -78,7 +78,7 @@ def test_what_a_provider_says_is_shown_once_for_each():
         there = measured(world, 6)
         await phases.grow(there)
         before = there.journal.work
-        said = await touches.statuses(world.planes[PROJECT], there.cells.values(), 10.0, 0.4)
+        said = await status_delays.statuses(world.planes[PROJECT], there.cells.values(), 10.0, 0.4)
         await phases.quiet(there.journal)
         assert said.count == 4
         assert 0 < said.p50 <= said.p99

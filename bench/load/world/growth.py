@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from bench.controllers.measures import exponent
-from bench.load.world.found import Found
+from bench.load.world.results import WorldResult
 
 _FIRST: Final = 50  # with fewer Instances it is the beginning of a world that is measured
 
@@ -23,14 +23,14 @@ class Curve(NamedTuple):
         return exponent(sizes, [cost / size for size, cost in self.points])
 
 
-def against_instances(worlds: Iterable[Found]) -> Iterator[Curve]:
+def against_instances(worlds: Iterable[WorldResult]) -> Iterator[Curve]:
     """CPU seconds of all Instances, for each number of cities."""
     for count, found in _grouped(worlds, "cities").items():
         points = {each.instances: _cost(each) for each in found}
         yield Curve(cities(count), sorted(points.items()))
 
 
-def against_cities(worlds: Iterable[Found]) -> Iterator[Curve]:
+def against_cities(worlds: Iterable[WorldResult]) -> Iterator[Curve]:
     """CPU seconds of all Instances, for each number of them."""
     for count, found in _grouped(worlds, "instances").items():
         points = {each.cities: _cost(each) for each in found}
@@ -54,14 +54,14 @@ def cities(count: int) -> str:
     return "1 city" if count == 1 else f"{count} cities"
 
 
-def _grouped(worlds: Iterable[Found], key: str) -> Mapping[int, list[Found]]:
-    groups: dict[int, list[Found]] = defaultdict(list)
+def _grouped(worlds: Iterable[WorldResult], key: str) -> Mapping[int, list[WorldResult]]:
+    groups: dict[int, list[WorldResult]] = defaultdict(list)
     for each in worlds:
         if each.growing:
             groups[getattr(each, key)].append(each)
     return groups
 
 
-def _cost(found: Found) -> float:
+def _cost(found: WorldResult) -> float:
     assert found.growing is not None
     return found.growing.cpu

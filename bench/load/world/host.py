@@ -15,12 +15,12 @@ from typing import Any, Final
 import msgspec
 import uvloop
 
-from bench.load.world import orders, phases, touches
-from bench.load.world.found import Found, Task
+from bench.load.world import orders, phases, status_delays
 from bench.load.world.journal import Journal
 from bench.load.world.passes import passes
 from bench.load.world.phases import Measured
 from bench.load.world.profiling import recorded
+from bench.load.world.results import Task, WorldResult
 from compute.app import logs
 from compute.app.planes import CORE, PlaneRef
 from compute.app.sites import sites
@@ -30,13 +30,13 @@ from kubekit.plane.local import LocalClient
 _PROJECT: Final = "bench"
 
 
-async def main(task: Task) -> Found:
+async def main(task: Task) -> WorldResult:
     """A world from its beginning to its end."""
     async with hosted(
         Path(task.folder), sites(orders.codes(task.cities)), ("127.0.0.1", 0)
     ) as host:
         world = await _prepared(host, task)
-        found = Found(instances=sum(world.wanted.values()), cities=task.cities)
+        found = WorldResult(instances=sum(world.wanted.values()), cities=task.cities)
         plan = _plan(host, world, task)
         for name in ("growing", *task.phases):
             try:
@@ -57,7 +57,7 @@ def _plan(
     return {
         "growing": lambda: phases.grow(world),
         "rest": lambda: phases.rest(world, task.rest),
-        "status": lambda: touches.statuses(project, cells, task.touches, task.seconds),
+        "status": lambda: status_delays.statuses(project, cells, task.touches, task.seconds),
         "restarting": lambda: phases.restart(world),
         "deleting": lambda: phases.delete(world),
     }

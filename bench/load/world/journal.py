@@ -1,7 +1,7 @@
-"""When each Instance came how far: somebody who listens to what the planes of a world commit.
+"""Records the times of each Instance's progress: a listener of the commits of a world's planes.
 
-It costs what it measures as little as it can: of a document only gates and conditions are read, times are
-kept in arrays, and how long all of it took is known.
+It adds as little cost as possible: of a document only gates and conditions are read, times are kept in
+arrays, and its own time is measured.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
-from bench.load.world.glimpses import Stage, read_instance, read_workload
+from bench.load.world.progress import Stage, read_instance, read_workload
 from compute.api.compute import GROUP
 from compute.app.planes import PlaneRef, Role
 from kubekit.plane.plane import Plane
@@ -24,7 +24,7 @@ LEASES: Final = "coordination.k8s.io/leases"  # a heartbeat is no work
 
 
 class Journal:
-    """A tenant of a world's homes. Instances are known by their names, which are unique in a world."""
+    """An observer of a world's planes. Instances are identified by their names, which are unique."""
 
     def __init__(self) -> None:
         self.writes: Counter[tuple[Role, str]] = Counter()  # by role of the plane, and resource
@@ -35,17 +35,17 @@ class Journal:
         self._gone: set[str] = set()
         self._rows: dict[str, int] = {}
         self._times = [array("q") for _ in Stage]
-        self._shown = 0  # Instances that have come to the end
+        self._shown = 0  # Instances that are Ready in their project
         self._awaited: tuple[Callable[[], bool], asyncio.Future[int]] | None = None
 
     def opened(self, home: PlaneRef, plane: Plane) -> None:
-        plane.store.listen(partial(self._heard, home.role))
+        plane.store.listen(partial(self._on_change, home.role))
 
     def closing(self, home: PlaneRef, plane: Plane) -> None:
-        """Nothing to let go of: a store that closes tells nobody anything."""
+        """There is nothing to release: a closed store sends no changes."""
 
     def begin(self, wanted: dict[str, int]) -> None:
-        """Forget the Instances of before; so many of each Workload are about to come."""
+        """Reset, and expect this number of Instances of each Workload."""
         self._wanted = wanted
         self._accepted, self._serving, self._gone, self._rows = {}, set(), set(), {}
         self._times = [array("q") for _ in Stage]
@@ -53,7 +53,7 @@ class Journal:
 
     @property
     def work(self) -> int:
-        """Everything that was written, but for heartbeats."""
+        """The number of writes without heartbeats."""
         return sum(count for (_, kind), count in self.writes.items() if kind != LEASES)
 
     @property
@@ -74,18 +74,18 @@ class Journal:
         return await self._until(lambda: self._gone >= self._wanted.keys(), limit)
 
     def hops(self) -> dict[str, Sequence[int]]:
-        """Nanoseconds of each hop, for every Instance that has come to the end."""
+        """Nanoseconds of each hop, for every Instance that is Ready in its project."""
         starts = array("q", (self._accepted[name.partition("-")[0]] for name in self._rows))
-        found: dict[str, Sequence[int]] = {}
+        hops: dict[str, Sequence[int]] = {}
         before = starts
         for stage in Stage:
             after = self._times[stage]
-            found[stage.name.lower()] = _between(before, after)
+            hops[stage.name.lower()] = _between(before, after)
             before = after
-        found["all"] = _between(starts, before)
-        return found
+        hops["all"] = _between(starts, before)
+        return hops
 
-    def _heard(self, role: Role, resource: str, event: ChangeEvent) -> None:
+    def _on_change(self, role: Role, resource: str, event: ChangeEvent) -> None:
         now = time.perf_counter_ns()
         self.writes[role, resource] += 1
         if resource == INSTANCES and event.change is not ChangeType.DELETED:
@@ -108,10 +108,10 @@ class Journal:
                 self._came(row, stage, now)
         elif seen.says("Ready"):
             self._came_on(row, Stage.COPIED if role == "hub" else Stage.PROJECTED, now)
-            self._look(now)
+            self._check_awaited(now)
 
     def _created(self, name: str, now: int) -> None:
-        """It begins, or begins anew: then what was known of the one before it does not count."""
+        """An Instance was created; the times of a former one with its name are reset."""
         row = self._rows.setdefault(name, len(self._rows))
         if row == len(self._times[Stage.CREATED]):
             for times in self._times:
@@ -128,7 +128,7 @@ class Journal:
             self._shown += stage is Stage.PROJECTED
 
     def _came_on(self, row: int, stage: Stage, now: int) -> None:
-        """A copy came that far, if its original had: one of an Instance before it does not count."""
+        """A copy reached this stage, if its original did: copies of a former Instance do not count."""
         if self._times[stage - 1][row]:
             self._came(row, stage, now)
 
@@ -143,7 +143,7 @@ class Journal:
             self._serving.add(name)
         else:
             self._serving.discard(name)
-        self._look(now)
+        self._check_awaited(now)
 
     def _all_shown(self) -> bool:
         return self._shown == sum(self._wanted.values())
@@ -155,7 +155,7 @@ class Journal:
         async with asyncio.timeout(limit):
             return await self._awaited[1]
 
-    def _look(self, now: int) -> None:
+    def _check_awaited(self, now: int) -> None:
         if self._awaited and not self._awaited[1].done() and self._awaited[0]():
             self._awaited[1].set_result(now)
 

@@ -1,4 +1,4 @@
-"""What the user of a measured world asks for: so many Instances over so many cities."""
+"""The requests of a measured world's user: so many Instances in so many cities."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -35,7 +35,7 @@ def codes(count: int) -> list[str]:
 
 
 def workloads(instances: int, cities: Sequence[str], unavailable: str) -> list[Workload]:
-    """As few Workloads as can have so many Instances, as evenly spread as they can be.
+    """The fewest Workloads that can have so many Instances, spread as evenly as possible.
 
     Fewer Instances than cities leave the last cities without any.
     """
@@ -50,7 +50,7 @@ def workloads(instances: int, cities: Sequence[str], unavailable: str) -> list[W
 
 
 def wanted(workload: Workload) -> int:
-    """How many Instances it asks for."""
+    """The number of Instances that it requests."""
     return sum(
         len(each.city_codes) * each.scale_settings.min_replicas for each in workload.spec.placements
     )
@@ -59,8 +59,8 @@ def wanted(workload: Workload) -> int:
 def restarted(workload: Workload, at: str) -> Workload:
     """The Workload with a template that is new, as `compute restart` makes it."""
     template = workload.spec.template
-    told = {**template.metadata.annotations, annotations.RESTARTED_AT: at}
-    metadata = msgspec.structs.replace(template.metadata, annotations=told)
+    annotated = {**template.metadata.annotations, annotations.RESTARTED_AT: at}
+    metadata = msgspec.structs.replace(template.metadata, annotations=annotated)
     template = msgspec.structs.replace(template, metadata=metadata)
     return msgspec.structs.replace(
         workload, spec=msgspec.structs.replace(workload.spec, template=template)
@@ -68,7 +68,7 @@ def restarted(workload: Workload, at: str) -> Workload:
 
 
 async def allow(core: Client, project: str, instances: int) -> None:
-    """Let a project have that many Instances, and some."""
+    """Raise the quota of a project to more than that many Instances."""
     grants = (await core.every(ResourceGrant)).items
     (grant,) = [each for each in grants if each.metadata.name == names.grant(project)]
     size = INSTANCE_TYPES[_TYPE]

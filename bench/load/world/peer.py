@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench.load.servers import cpu
-from bench.load.world.found import Pods
+from bench.load.world.results import Pods
 from tests.peers import pki
 from tests.peers.children import Child
 from tests.peers.server import Server
@@ -138,7 +138,7 @@ def measured(folder: Path, count: int) -> Pods:
         cluster.start()
         with cluster.asking() as ask:
             ask.post("/api/v1/nodes", {"metadata": {"name": _NODE}})
-            _come_and_go(cluster, ask, 1)  # then everybody has read what there is
+            _come_and_go(cluster, ask, 1)  # then all components have synced their caches
             return _come_and_go(cluster, ask, count)
     finally:
         cluster.stop()
@@ -178,12 +178,12 @@ def _ready(ask: _Asking, name: str) -> int:
     return count
 
 
-def _until(cluster: Cluster, true: Callable[[], bool], told: str) -> float:
-    """Seconds until it is so. A program that ends meanwhile ends the waiting."""
-    begun = time.monotonic()
+def _until(cluster: Cluster, true: Callable[[], bool], goal: str) -> float:
+    """Seconds until the condition holds. A program that ends meanwhile ends the wait."""
+    started = time.monotonic()
     while not true():
         cluster.check()
-        if time.monotonic() - begun > _PATIENCE:
-            raise Late(f"after {_PATIENCE:g} s still waiting for {told}")
+        if time.monotonic() - started > _PATIENCE:
+            raise Late(f"after {_PATIENCE:g} s still waiting for {goal}")
         select.select((), (), (), _LOOK)
-    return time.monotonic() - begun
+    return time.monotonic() - started

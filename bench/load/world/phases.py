@@ -12,8 +12,8 @@ import msgspec
 from bench.load.report import percentile
 from bench.load.servers import resident
 from bench.load.world import orders
-from bench.load.world.found import Bout, Rest
 from bench.load.world.journal import INSTANCES, Journal
+from bench.load.world.results import PhaseResult, Rest
 from compute.api.compute import Workload
 from kubekit.client.client import Client
 from kubekit.plane.plane import Plane
@@ -59,11 +59,11 @@ class _Meter:
         found = self._world.journal.writes - self._writes
         return {f"{role} {kind}": count for (role, kind), count in found.most_common()}
 
-    async def bout(self, done: int, settled: int) -> Bout:
+    async def bout(self, done: int, settled: int) -> PhaseResult:
         """What it took until now, and what is written from now until all is at rest."""
         cpu, listening = self.cpu, self._world.journal.spent - self._spent
         await quiet(self._world.journal)
-        return Bout(
+        return PhaseResult(
             seconds=(done - self._begun) / 1e9,
             settled=(settled - self._begun) / 1e9,
             cpu=cpu,
@@ -74,7 +74,7 @@ class _Meter:
         )
 
 
-async def grow(world: Measured) -> Bout:
+async def grow(world: Measured) -> PhaseResult:
     """From the first Workload that is sent until all Instances are Ready in the project."""
     world.journal.begin(world.wanted)
     meter = _Meter(world)
@@ -90,7 +90,7 @@ async def rest(world: Measured, seconds: float) -> Rest:
     return Rest(seconds, meter.cpu, meter.writes())
 
 
-async def restart(world: Measured) -> Bout:
+async def restart(world: Measured) -> PhaseResult:
     """Every Instance is replaced, as many at once as may be unavailable."""
     world.journal.begin(world.wanted)
     meter = _Meter(world)
@@ -100,7 +100,7 @@ async def restart(world: Measured) -> Bout:
     return await _all_ready(world, meter)
 
 
-async def delete(world: Measured) -> Bout:
+async def delete(world: Measured) -> PhaseResult:
     """Everything goes. A Workload is the last of what is its own."""
     world.journal.begin(world.wanted)
     meter = _Meter(world)
@@ -122,7 +122,7 @@ async def quiet(journal: Journal) -> None:
         await asyncio.sleep(_STILL)
 
 
-async def _all_ready(world: Measured, meter: _Meter) -> Bout:
+async def _all_ready(world: Measured, meter: _Meter) -> PhaseResult:
     shown = await world.journal.shown(world.patience)
     settled = await world.journal.served(world.patience)
     bout = await meter.bout(shown, settled)

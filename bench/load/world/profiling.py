@@ -60,11 +60,11 @@ def shares(lines: Iterable[str]) -> tuple[Counter[str], Counter[str], int]:
 def table(lines: Iterable[str], most: int = _MOST) -> str:
     """The functions that take most, by themselves and with all they call."""
     own, whole, seen = shares(lines)
-    told = []
+    rows = []
     for title, found in (("by itself", own), ("with what it calls", whole)):
-        told.append(f"{title}, of {seen} samples")
-        told += [f"  {100 * n / seen:5.1f} %  {name}" for name, n in found.most_common(most)]
-    return "\n".join(told)
+        rows.append(f"{title}, of {seen} samples")
+        rows += [f"  {100 * n / seen:5.1f} %  {name}" for name, n in found.most_common(most)]
+    return "\n".join(rows)
 
 
 if __name__ == "__main__":

@@ -5,15 +5,15 @@ from typing import Final
 
 from bench.load.report import Better, Row
 from bench.load.world import growth
-from bench.load.world.found import Bout, Found, Pods, Rest, Touched
 from bench.load.world.journal import LEASES
+from bench.load.world.results import PhaseResult, Pods, Rest, StatusDelays, WorldResult
 
 _KB: Final = 1000
 _LARGE: Final = 50  # Instances from which on a share of the whole says something
 _MEASURABLE: Final = 2  # points that make a line
 
 
-def of_world(found: Found) -> Iterator[Row]:
+def of_world(found: WorldResult) -> Iterator[Row]:
     """Everything about one world."""
     if found.growing:
         yield from _growing(found, found.growing)
@@ -26,7 +26,7 @@ def of_world(found: Found) -> Iterator[Row]:
             yield from _bout(name, found.instances, bout)
 
 
-def of_growth(worlds: Sequence[Found]) -> Iterator[Row]:
+def of_growth(worlds: Sequence[WorldResult]) -> Iterator[Row]:
     """How the cost grows along every line that was measured."""
     for curve in map(growth.beyond_the_first, growth.against_instances(worlds)):
         if len(curve.points) >= _MEASURABLE:
@@ -38,7 +38,7 @@ def of_growth(worlds: Sequence[Found]) -> Iterator[Row]:
             yield _row(name, "exponent", curve.exponent, bound=1.05)
 
 
-def beside(found: Found, pods: Pods) -> Iterator[Row]:
+def beside(found: WorldResult, pods: Pods) -> Iterator[Row]:
     """Instances of one world beside as many Pods."""
     count, grown, gone = found.instances, found.growing, found.deleting
     if grown is None or gone is None:
@@ -57,7 +57,7 @@ def beside(found: Found, pods: Pods) -> Iterator[Row]:
     )
 
 
-def each(found: Found, figure: str) -> str:
+def each(found: WorldResult, figure: str) -> str:
     """Who wrote what, or looked how often, for one Instance, in each phase."""
     named = {"growing": found.growing, "restart": found.restarting, "deletion": found.deleting}
     lines = []
@@ -69,7 +69,7 @@ def each(found: Found, figure: str) -> str:
     return "\n".join(lines)
 
 
-def _growing(found: Found, bout: Bout) -> Iterator[Row]:
+def _growing(found: WorldResult, bout: PhaseResult) -> Iterator[Row]:
     count = found.instances
     name = f"{growth.instances(count)}, {growth.cities(found.cities)}"
     notes = f"{bout.seconds:.2f} s; the Workloads said so after {bout.settled:.2f} s"
@@ -86,7 +86,7 @@ def _growing(found: Found, bout: Bout) -> Iterator[Row]:
 
 
 def _resting(rest: Rest) -> Iterator[Row]:
-    """What is written to say that a cell is alive is told apart: it stands for no work."""
+    """Heartbeats of cells are counted separately: they are not caused by work."""
     beats = sum(count for what, count in rest.writes.items() if what.endswith(LEASES))
     work = {what: count for what, count in rest.writes.items() if not what.endswith(LEASES)}
     notes = ", ".join(f"{count} {what}" for what, count in work.items())
@@ -96,13 +96,13 @@ def _resting(rest: Rest) -> Iterator[Row]:
     yield _row("CPU at rest", "% of a core", 100 * rest.cpu / rest.seconds)
 
 
-def _status(said: Touched) -> Iterator[Row]:
+def _status(said: StatusDelays) -> Iterator[Row]:
     notes = f"{said.count} at {said.rate:g}/s, {1e3 * said.cpu / said.count:.1f} ms of CPU each"
     yield _row("status to project", "ms, p50", said.p50, bound=10, notes=notes)
     yield _row("status to project", "ms, p99", said.p99, bound=50)
 
 
-def _bout(name: str, count: int, bout: Bout) -> Iterator[Row]:
+def _bout(name: str, count: int, bout: PhaseResult) -> Iterator[Row]:
     notes = f"{bout.written / count:.1f} writes each"
     yield _row(f"{name} of all", "s", bout.seconds, notes=notes)
     yield _row(f"{name}, CPU for 1,000", "s", 1e3 * bout.cpu / count)

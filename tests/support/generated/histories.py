@@ -47,9 +47,9 @@ class Absence:
         if not self._over:
             await self._next.wait()
 
-    def end(self, *, for_good: bool = False) -> None:
+    def end(self, *, permanently: bool = False) -> None:
         """Let all of them come back."""
-        self._over = for_good
+        self._over = permanently
         self._next.set()
         self._next = asyncio.Event()
 

@@ -4,17 +4,17 @@ import pytest
 
 from bench.load.report import Row
 from bench.load.world import growth, rows
-from bench.load.world.found import Bout, Found, Pods, Rest, Touched
 from bench.load.world.growth import Curve
+from bench.load.world.results import PhaseResult, Pods, Rest, StatusDelays, WorldResult
 
 
-def bout(cpu: float, **changes) -> Bout:
+def bout(cpu: float, **changes) -> PhaseResult:
     told = {"seconds": 2.0, "settled": 4.0, "cpu": cpu, "listening": 0.0, "memory": 0}
-    return Bout(**told | {"writes": {}, "passes": {}} | changes)
+    return PhaseResult(**told | {"writes": {}, "passes": {}} | changes)
 
 
-def world(instances: int, cities: int, cpu: float, **phases) -> Found:
-    return Found(instances=instances, cities=cities, growing=bout(cpu), **phases)
+def world(instances: int, cities: int, cpu: float, **phases) -> WorldResult:
+    return WorldResult(instances=instances, cities=cities, growing=bout(cpu), **phases)
 
 
 def named(found: list[Row], name: str) -> Row:
@@ -49,14 +49,14 @@ def test_growth_is_told_for_each_line_that_has_two_points():
 
 def test_one_world_has_no_growth():
     """A single point makes no line, and a world that did not grow is no point."""
-    failed = Found(instances=1000, cities=1, failed="growing did not end")
+    failed = WorldResult(instances=1000, cities=1, failed="growing did not end")
     assert not list(rows.of_growth([world(100, 1, cpu=1.0), failed]))
 
 
 def test_rows_are_of_one_instance_or_a_thousand():
     """Figures of a world are divided by its Instances, and held against the goals."""
     grown = bout(3.0, writes={"hub x": 900, "cell y": 800}, memory=2_000_000)
-    found = list(rows.of_world(Found(instances=100, cities=1, growing=grown)))
+    found = list(rows.of_world(WorldResult(instances=100, cities=1, growing=grown)))
     assert named(found, "100 Instances, 1 city").ours == 50
     assert named(found, "CPU for 1,000").ours == pytest.approx(30)
     assert (named(found, "writes for each").ours, named(found, "writes for each").verdict) == (
@@ -78,15 +78,15 @@ def test_a_world_of_one_is_held_to_no_share():
 def test_any_write_at_rest_misses_the_goal():
     """At rest nothing is written, and what was is named; heartbeats are told apart."""
     resting = Rest(30.0, 0.3, {"hub coordination.k8s.io/leases": 3, "cell x": 2})
-    written, beats, _ = rows.of_world(Found(instances=1, cities=1, rest=resting))
+    written, beats, _ = rows.of_world(WorldResult(instances=1, cities=1, rest=resting))
     assert (written.ours, written.verdict, written.notes) == (2, "MISSES", "2 cell x")
     assert (beats.ours, beats.verdict) == (3, "")
 
 
 def test_statuses_have_a_goal_for_half_and_for_nearly_all():
     """The median and the 99th percentile are judged apart."""
-    touched = Touched(rate=100, count=10, p50=9, p99=51, cpu=0.1)
-    found = list(rows.of_world(Found(instances=100, cities=1, status=touched)))
+    touched = StatusDelays(rate=100, count=10, p50=9, p99=51, cpu=0.1)
+    found = list(rows.of_world(WorldResult(instances=100, cities=1, status=touched)))
     assert [row.verdict for row in found] == ["holds", "MISSES"]
 
 
@@ -108,7 +108,7 @@ def test_a_world_that_was_not_deleted_is_not_compared():
 
 def test_details_are_told_for_each_instance_and_phase():
     """Counts of all Instances are shown as those of one."""
-    found = Found(instances=10, cities=1, growing=bout(1.0, passes={"workload: success": 25}))
+    found = WorldResult(instances=10, cities=1, growing=bout(1.0, passes={"workload: success": 25}))
     assert rows.each(found, "passes").splitlines() == [
         "passes for each Instance, growing",
         "     2.50  workload: success",

@@ -1,6 +1,6 @@
-"""Planes behind one listener that nobody uses.
+"""Idle planes behind one listener.
 
-python -m bench.load.idle PLANES SECONDS     prints how much CPU they took, as JSON
+python -m bench.load.idle_planes PLANES SECONDS     prints how much CPU they took, as JSON
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from kubekit.plane.registry import builtins
 
 
 async def main(planes: int, seconds: float) -> None:
-    """Open them, let them come to rest, and look at the clock of the process."""
+    """Open them, wait until they are idle, and measure the CPU time of the process."""
     environment = system()
     with tempfile.TemporaryDirectory(prefix="bench-idle-") as name:
         folder = Path(name)

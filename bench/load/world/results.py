@@ -1,4 +1,4 @@
-"""One world to measure, and what was found: what crosses from process to process, and into files."""
+"""The task and the results of one world, as they are sent between processes and written to files."""
 
 import msgspec
 
@@ -18,8 +18,8 @@ class Task(msgspec.Struct, frozen=True):
     profiles: str = ""  # the folder for them, if any
 
 
-class Bout(msgspec.Struct, frozen=True, kw_only=True):
-    """What one phase took. Times are seconds."""
+class PhaseResult(msgspec.Struct, frozen=True, kw_only=True):
+    """The cost of one phase. Times are seconds."""
 
     seconds: float  # until the last Instance was Ready in its project, or the last Workload gone
     settled: float  # until every Workload said so too
@@ -36,15 +36,15 @@ class Bout(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Rest(msgspec.Struct, frozen=True):
-    """What was done by a world that had nothing to do."""
+    """The work of an idle world."""
 
     seconds: float
     cpu: float
     writes: dict[str, int]
 
 
-class Touched(msgspec.Struct, frozen=True):
-    """How late the project showed what providers wrote, in ms."""
+class StatusDelays(msgspec.Struct, frozen=True):
+    """The delay from a status write of a provider to the project, in ms."""
 
     rate: float  # a second
     count: int
@@ -53,21 +53,21 @@ class Touched(msgspec.Struct, frozen=True):
     cpu: float  # seconds, for all
 
 
-class Found(msgspec.Struct, kw_only=True):
-    """Everything about one world. A phase that did not end is told of in ``failed``."""
+class WorldResult(msgspec.Struct, kw_only=True):
+    """The results of one world. ``failed`` says which phase did not end."""
 
     instances: int
     cities: int
-    growing: Bout | None = None
+    growing: PhaseResult | None = None
     rest: Rest | None = None
-    status: Touched | None = None
-    restarting: Bout | None = None
-    deleting: Bout | None = None
+    status: StatusDelays | None = None
+    restarting: PhaseResult | None = None
+    deleting: PhaseResult | None = None
     failed: str = ""
 
 
 class Pods(msgspec.Struct, frozen=True):
-    """What so many Pods of a peer took. Times are seconds, CPU is of all its processes together."""
+    """The cost of so many Pods of a peer. Times are seconds, CPU is that of all its processes."""
 
     count: int
     growing: float

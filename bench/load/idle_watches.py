@@ -1,6 +1,6 @@
 """A process that holds watches open and hears nothing.
 
-python -m bench.load.holding URL TOKEN CA NAMESPACE WATCHERS SECONDS
+python -m bench.load.idle_watches URL TOKEN CA NAMESPACE WATCHERS SECONDS
 """
 
 import resource

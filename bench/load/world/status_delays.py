@@ -1,4 +1,4 @@
-"""How late a project shows what a provider says of an Instance."""
+"""Measures the delay from a provider's status write to the project's copy."""
 
 import asyncio
 import time
@@ -9,8 +9,8 @@ from typing import Final
 import msgspec
 
 from bench.load.report import percentile
-from bench.load.world.found import Touched
 from bench.load.world.journal import INSTANCES
+from bench.load.world.results import StatusDelays
 from compute.api.compute import Instance, InterfaceAssignments, NetworkInterfaceStatus
 from kubekit.client.client import Client
 from kubekit.plane.local import LocalClient
@@ -21,7 +21,7 @@ _PATIENCE: Final = 60.0
 
 
 class _Arrivals:
-    """When each value that was sent is shown."""
+    """The times at which each sent value arrives."""
 
     def __init__(self, count: int) -> None:
         self.took: list[int] = []
@@ -30,10 +30,10 @@ class _Arrivals:
         self._left = count
 
     def expect(self, instance: str, address: str) -> None:
-        """From now on it may be shown."""
+        """Record that a value is sent now."""
         self._sent[instance] = f'"{address}"'.encode(), time.perf_counter_ns()
 
-    def heard(self, _: str, event: ChangeEvent) -> None:
+    def on_change(self, _: str, event: ChangeEvent) -> None:
         name = event.record.key.rpartition("/")[2]
         sent = self._sent.get(name)
         if sent and sent[0] in event.record.data:
@@ -46,32 +46,32 @@ class _Arrivals:
 
 async def statuses(
     project: Plane, cells: Collection[Plane], rate: float, seconds: float
-) -> Touched:
-    """Speak of so many Instances a second as their provider, for so long.
+) -> StatusDelays:
+    """Write the status of so many Instances a second as their provider, for so long.
 
-    What is written is an address that the provider leaves alone, so that nobody writes it back.
+    The value is an address that the real provider does not touch, so that it is not reverted.
     """
     clients = [LocalClient(cell, manager="provider") for cell in cells]
-    there = [(cell, each) for cell in clients for each in (await cell.every(Instance)).items]
-    count = min(int(rate * seconds), len(there))
+    instances = [(cell, each) for cell in clients for each in (await cell.every(Instance)).items]
+    count = min(int(rate * seconds), len(instances))
     arrivals = _Arrivals(count)
-    leave = project.store.listen(arrivals.heard, {INSTANCES})
+    stop = project.store.listen(arrivals.on_change, {INSTANCES})
     cpu = time.process_time()
-    await _spoken(Random(1).sample(there, count), rate, arrivals)  # noqa: S311 - any will do
+    await _write_all(Random(1).sample(instances, count), rate, arrivals)  # noqa: S311 - any will do
     cpu = time.process_time() - cpu
-    leave()
+    stop()
     p50, p99 = (percentile(arrivals.took, share) for share in (0.5, 0.99))
-    return Touched(rate, count, p50, p99, cpu)
+    return StatusDelays(rate, count, p50, p99, cpu)
 
 
-async def _spoken(
+async def _write_all(
     chosen: Collection[tuple[Client, Instance]], rate: float, arrivals: _Arrivals
 ) -> None:
     loop = asyncio.get_running_loop()
-    begun = loop.time()
+    started = loop.time()
     async with asyncio.TaskGroup() as writing:
         for number, (cell, instance) in enumerate(chosen):
-            await asyncio.sleep(max(0.0, begun + number / rate - loop.time()))
+            await asyncio.sleep(max(0.0, started + number / rate - loop.time()))
             address = f"203.{number >> 16}.{number >> 8 & 255}.{number & 255}"
             arrivals.expect(instance.metadata.name, address)
             writing.create_task(_write(cell, instance, address))

@@ -1,4 +1,4 @@
-"""What is measured of our plane alone: without sockets, much in it, and nothing to do."""
+"""Measurements of our plane alone: without sockets, with many objects, and idle."""
 
 import subprocess
 import sys
@@ -12,7 +12,7 @@ from bench.load import measures, objects
 from bench.load.report import Row
 from bench.load.servers import ROOT, Server, ours
 
-_LOCAL_GOAL: Final = 3  # times the HTTP figure
+_LOCAL_GOAL: Final = 3  # times the HTTP rate
 _MEMORY_GOAL: Final = 2.5  # times the JSON
 _READY_GOAL: Final = 3  # seconds
 _IDLE_GOAL: Final = 1  # percent of a core
@@ -22,18 +22,18 @@ _IDLE_SECONDS: Final = 10
 def local(http: Sequence[Row], seconds: float) -> Iterator[Row]:
     """The same work through `LocalClient`, and how much faster than through HTTPS."""
     reached = {(row.name, row.clients): row.ours for row in http if row.unit == "1/s"}
-    for figure in _run("bench.load.local", str(seconds)):
-        name, clients, rate = figure["name"], figure["clients"], figure["rate"]
+    for result in _run("bench.load.local", str(seconds)):
+        name, clients, rate = result["name"], result["clients"], result["rate"]
         through_https = reached.get((name, clients))
         goal = None if through_https is None else _LOCAL_GOAL * through_https
         yield Row(
             name=f"local {name}", clients=clients, unit="1/s", better="higher", rounds={"ours": [rate]},
-            bound=goal, notes=figure["notes"],
+            bound=goal, notes=result["notes"],
         )  # fmt: skip
 
 
 def memory(folder: Path, count: int) -> Iterator[Row]:
-    """How much memory objects take, and how long a start with them lasts."""
+    """The memory of the objects, and the time of a start with them."""
     with ours(folder / "memory") as server:
         empty = server.memory()
         server.prepare(server.namespace)
@@ -56,16 +56,16 @@ def memory(folder: Path, count: int) -> Iterator[Row]:
 
 
 def idle_planes(planes: int) -> Iterator[Row]:
-    """What planes cost that nobody uses."""
-    for figure in _run("bench.load.idle", str(planes), str(_IDLE_SECONDS)):
+    """The cost of idle planes."""
+    for result in _run("bench.load.idle_planes", str(planes), str(_IDLE_SECONDS)):
         yield Row(
-            name=f"{planes} idle planes", unit="% CPU", better="lower", rounds={"ours": [figure["percent"]]},
-            bound=_IDLE_GOAL, notes=figure["notes"],
+            name=f"{planes} idle planes", unit="% CPU", better="lower", rounds={"ours": [result["percent"]]},
+            bound=_IDLE_GOAL, notes=result["notes"],
         )  # fmt: skip
 
 
 def idle_watchers(folder: Path, count: int) -> Iterator[Row]:
-    """What watchers cost that hear nothing."""
+    """The cost of watchers without events."""
     with ours(folder / "watchers") as server:
         server.prepare(server.namespace)
         before = server.memory()
@@ -84,13 +84,13 @@ def _watching(server: Server, count: int) -> subprocess.Popen[bytes]:
     """A process that holds watches open for a while."""
     job = [server.target.url, server.target.token, server.target.ca, server.namespace]
     process = subprocess.Popen(
-        [sys.executable, "-m", "bench.load.holding", *job, str(count), str(_IDLE_SECONDS)],
+        [sys.executable, "-m", "bench.load.idle_watches", *job, str(count), str(_IDLE_SECONDS)],
         stdout=subprocess.PIPE,
         cwd=ROOT,
     )
     assert process.stdout is not None
     if process.stdout.readline() != b"ready\n":
-        raise SystemExit("the idle watchers did not begin; the reason stands above")
+        raise SystemExit("the idle watchers did not start; the reason is above")
     return process
 
 
@@ -105,7 +105,7 @@ def _size(server: Server, count: int) -> float:
 
 
 def _run(module: str, *arguments: str) -> Iterator[dict[str, Any]]:
-    """The figures that a process of ours prints, a JSON document on each line."""
+    """The results that a process of ours prints, one JSON document per line."""
     done = subprocess.run(
         [sys.executable, "-m", module, *arguments], stdout=subprocess.PIPE, check=True, cwd=ROOT
     )
