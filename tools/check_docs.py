@@ -80,7 +80,7 @@ def _moved() -> Iterator[str]:
 
 
 def _unnamed() -> Iterator[str]:
-    """Numbers that tests carry and the page of weaknesses does not, or the other way round."""
+    """Numbers that only tests have, or only the page of weaknesses."""
     tests = "\n".join(p.read_text() for p in (ROOT / "tests").rglob("test_*.py"))
     shown = {int(number) for number in re.findall(r"def test_w(\d+)_", tests)}
     listed = re.findall(r"^\| W(\d+) ", (ROOT / "docs/weaknesses.md").read_text(), re.MULTILINE)

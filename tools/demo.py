@@ -51,7 +51,7 @@ class Screen:
         self._lines: list[str] = []
         self._live = sys.stdout.isatty()
 
-    def begin(self) -> None:
+    def start(self) -> None:
         self._lines = []
         print(_line("CITY", "READY", "UPDATED", "STATE"), flush=True)
 
@@ -173,7 +173,7 @@ async def _cut(world: World, user: Client) -> None:
 async def _until(user: Client, done: Done, what: str) -> None:
     loop, screen = asyncio.get_running_loop(), Screen()
     started = loop.time()
-    screen.begin()
+    screen.start()
     while True:
         workload = await user.get(Workload, NAME, "default")
         found = (await user.every(WorkloadDeployment, "default")).items

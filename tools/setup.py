@@ -19,7 +19,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 HOME = VENV / ".home"
-# What a registry, or the way to it, says when it is merely busy.
+# Errors of a registry, or of the network, that go away by themselves.
 PASSES = re.compile(
     r"\b(?:429|50[0234])\b|too many requests|time[d ]*-?out|reset by peer", re.IGNORECASE
 )
@@ -76,7 +76,7 @@ def _sync() -> int:
 
 
 def _retried(what: str, command: Sequence[str]) -> int:
-    """Run the command until it succeeds, for as long as its failure looks like one that passes."""
+    """Run the command until it succeeds, for as long as its error is one that goes away by itself."""
     done = _attempt(command)
     for pause in PAUSES:
         if done.returncode == 0 or not PASSES.search(done.stderr):
@@ -106,8 +106,8 @@ def _installed_uv() -> str | None:
     uv = VENV / "bin" / "uv"
     if not uv.exists():
         return None
-    words = subprocess.run([str(uv), "--version"], capture_output=True, text=True, check=False)
-    return words.stdout.split()[1] if words.returncode == 0 else None
+    version = subprocess.run([str(uv), "--version"], capture_output=True, text=True, check=False)
+    return version.stdout.split()[1] if version.returncode == 0 else None
 
 
 def _fail(sentence: str) -> int:

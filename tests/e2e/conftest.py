@@ -55,8 +55,8 @@ class Kubectl:
         assert done.returncode == code, done.stdout
         return done.stdout
 
-    def begin(self, *arguments: str) -> subprocess.Popen[str]:
-        """A kubectl that goes on by itself."""
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """A kubectl in the background."""
         return subprocess.Popen(
             self._command(arguments),
             env=self._environment,

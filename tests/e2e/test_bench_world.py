@@ -14,10 +14,10 @@ _ROOT = Path(__file__).parents[2]
 _SHORT = ["--rest", "0.1", "--seconds", "0.1", "--touches", "20"]
 
 
-def bench(*words: str) -> subprocess.CompletedProcess[str]:
-    """The command, with all that it says."""
+def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command, with all that it prints."""
     return subprocess.run(
-        [sys.executable, "bench/world.py", *words],
+        [sys.executable, "bench/world.py", *arguments],
         cwd=_ROOT, capture_output=True, text=True, timeout=110, check=False,
     )  # fmt: skip
 
@@ -27,8 +27,8 @@ def bench(*words: str) -> subprocess.CompletedProcess[str]:
 def test_a_world_is_measured_from_its_beginning_to_its_end(tmp_path):
     """Every phase is found in the file and in the table, and the growth in pictures."""
     file = tmp_path / "found.json"
-    words = ["--sizes", "2", "--cities", "2", "--json", str(file), "--pictures", str(tmp_path)]
-    done = bench(*words, *_SHORT, "--folder", str(tmp_path))
+    arguments = ["--sizes", "2", "--cities", "2", "--json", str(file), "--pictures", str(tmp_path)]
+    done = bench(*arguments, *_SHORT, "--folder", str(tmp_path))
     assert done.returncode == 0, done.stderr
     (world,) = json.loads(file.read_text())["worlds"]
     assert (world["instances"], world["cities"], world["failed"]) == (2, 2, "")

@@ -37,7 +37,7 @@ SPECS: dict[Sort, Document] = {
     WORKLOADS: {"spec": GREETER["spec"]},
     KITES: {"spec": {"colour": "red"}},
 }
-# What an object says, what another wants it to say, and where.
+# The value of a field, the value that another writer wants, and the path of the field.
 WISHES: dict[Sort, tuple[Document, Document, str]] = {
     CONFIG_MAPS: ({"data": {"colour": "red"}}, {"data": {"colour": "blue"}}, ".data.colour"),
     KITES: ({"spec": {"colour": "red"}}, {"spec": {"colour": "blue"}}, ".spec.colour"),
@@ -118,7 +118,7 @@ async def _swept() -> None:
 @every_sort
 @every_library
 def test_a_life(kubeconfig: Path, namespace: str, library: Opening, sort: Sort) -> None:
-    """Made, read, listed, changed and deleted; a watch tells each of it."""
+    """Created, read, listed, changed and deleted; a watch reports each of it."""
 
     async def story(client: Library) -> None:
         since = (await client.create(manifest(sort, "first", namespace)))["metadata"]

@@ -53,15 +53,15 @@ def test_it_works_says_that_it_is_ready_and_ends_well(kubeconfig: Path) -> None:
             objects = client.CustomObjectsApi(connections)
             objects.create_namespaced_custom_object(*WORKLOADS, _manifest())
             made = summaries(connections)
-        ready, figures = _read(page), _read(page.replace("readyz", "metrics"))
+        ready, metrics = _read(page), _read(page.replace("readyz", "metrics"))
     finally:
         process.send_signal(signal.SIGTERM)
         _, log = process.communicate(timeout=30)
 
     assert made == {"americas": "DFW,DLS", "europe": "LHR"}
     assert ready == "ok"
-    assert 'controller_runtime_reconcile_total{controller="summaries",result="success"}' in figures
-    assert 'rest_client_requests_total{code="201"' in figures
+    assert 'controller_runtime_reconcile_total{controller="summaries",result="success"}' in metrics
+    assert 'rest_client_requests_total{code="201"' in metrics
     assert process.returncode == 0, log
     assert "msg=leading " in log
 

@@ -127,7 +127,7 @@ def test_get_in_pages(kubectl):
 def test_watching(kubectl):
     """`get --watch` shows what is there, and then each change."""
     kubectl("apply", "-f", "-", text=kite("box"))
-    with kubectl.begin("get", "kites", "--watch", "--no-headers") as watching:
+    with kubectl.start("get", "kites", "--watch", "--no-headers") as watching:
         first = watching.stdout.readline()
         kubectl("patch", "kite", "box", "--type=merge", "-p", '{"spec":{"colour":"green"}}')
         second = watching.stdout.readline()
@@ -229,11 +229,11 @@ def test_scale(kubectl):
 def test_wait(kubectl):
     """Wait ends when a condition comes, when a field has a value, and when an object is gone."""
     kubectl("apply", "-f", "-", text=kite("box"))
-    with kubectl.begin("wait", "kite/box", "--for=condition=Ready", "--timeout=30s") as waiting:
+    with kubectl.start("wait", "kite/box", "--for=condition=Ready", "--timeout=30s") as waiting:
         kubectl("patch", "kite", "box", "--subresource=status", "--type=merge", "-p", READY)
         assert waiting.communicate()[0] == "kite.example.test/box condition met\n"
     kubectl("wait", "kite/box", "--for=jsonpath={.spec.colour}=red", "--timeout=30s")
-    with kubectl.begin("wait", "kite/box", "--for=delete", "--timeout=30s") as waiting:
+    with kubectl.start("wait", "kite/box", "--for=delete", "--timeout=30s") as waiting:
         kubectl("delete", "kite", "box")
         assert waiting.wait() == 0
     assert "timed out" in kubectl(

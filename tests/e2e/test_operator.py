@@ -60,21 +60,21 @@ async def _voyage(kubeconfig: Path) -> None:
     async with (
         asyncio.timeout(40),
         lightkube_async(kubeconfig, "default", BOATS) as boats,
-        lightkube_async(kubeconfig, "default", CONFIG_MAPS) as books,
+        lightkube_async(kubeconfig, "default", CONFIG_MAPS) as config_maps,
         lightkube_async(kubeconfig, "default", EVENTS) as events,
     ):
         made = await boats.create(_boat("Kiel"))
         launched = await _first(boats, made, lambda _, boat: _at(boat) == "Kiel")
-        book = await books.get("anna-logbook")
+        logbook = await config_maps.get("anna-logbook")
         event = await _first(events, made, lambda _, seen: seen["reason"] == "Launched")
         sailing = await boats.merge("anna", {"spec": {"port": "Hull"}})
         sailed = await _first(boats, sailing, lambda _, boat: _at(boat) == "Hull")
         await boats.delete("anna")
         end = await _first(boats, sailed, lambda event, _: event == "DELETED")
-        left = await books.names()
+        left = await config_maps.names()
 
     assert launched["metadata"]["finalizers"] == [f"{boat_operator.GROUP}/logbook"]
-    assert book["metadata"]["ownerReferences"][0]["uid"] == made["metadata"]["uid"]
+    assert logbook["metadata"]["ownerReferences"][0]["uid"] == made["metadata"]["uid"]
     assert event["involvedObject"]["name"] == "anna"
     assert sailed["status"] == {"at": "Hull", "from": "Kiel"}
     assert "deletionTimestamp" in end["metadata"]

@@ -36,7 +36,7 @@ def run(arguments: list[str]) -> str:
 @pytest.mark.e2e
 @pytest.mark.parametrize(("arguments", "output"), list(shown("README.md")), ids=" ".join)
 def test_the_readme_shows_what_happens(arguments, output):
-    """Every command of the tour prints exactly what the README says it prints."""
+    """Every command of the tour prints exactly what the README shows."""
     assert run(arguments) == output
 
 

@@ -43,7 +43,7 @@ def on_real(server, script):
 
 
 def new(kind, space):
-    """An object as a caller makes it: the server says what is the server's to say."""
+    """An object as a caller creates it: the server fills in its own fields."""
     made = KINDS[kind]()
     meta = ObjectMeta(name=made.metadata.name, namespace=space, labels=made.metadata.labels)
     return replace(made, metadata=meta)

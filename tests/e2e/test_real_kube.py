@@ -1,4 +1,4 @@
-"""What we publish, judged by a real kube-apiserver."""
+"""What we publish, checked by a real kube-apiserver."""
 
 import json
 import os
@@ -93,7 +93,7 @@ def test_an_example_is_taken_as_it_is(real_kubectl, path):
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=name_of)
 def test_an_example_applied_again_changes_nothing(real_kubectl, path):
-    """What the server makes of an example, and what the example says, do not differ."""
+    """What the server stores of an example does not differ from the example."""
     text, _ = example(path, real_kubectl.namespace)
     version = ("-o", "jsonpath={.metadata.resourceVersion} {.metadata.generation}")
 
@@ -105,7 +105,7 @@ def test_an_example_applied_again_changes_nothing(real_kubectl, path):
 
 @pytest.mark.parametrize("kind", KINDS, ids=kind_name)
 def test_a_kind_is_explained(real_kubectl, kind):
-    """Explain shows the kind, and words for it and for each of its parts."""
+    """Explain shows the kind, with a description of it and of each of its parts."""
     resource = kind.RESOURCE
     explained = real_kubectl("explain", f"{resource.plural}.{resource.group}")
 

@@ -50,8 +50,8 @@ def compute(*arguments: str) -> subprocess.CompletedProcess[str]:
 def data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A world with the projects demo and shop, in which a user of each role was added to shop."""
     data = tmp_path_factory.mktemp("rights") / "world"
-    begun = compute("up", f"--data={data}", "--port=0", "--cities=DFW,LHR,SIN", "--detach")
-    assert begun.returncode == 0, begun.stderr
+    started = compute("up", f"--data={data}", "--port=0", "--cities=DFW,LHR,SIN", "--detach")
+    assert started.returncode == 0, started.stderr
     try:
         asyncio.run(make_project(data, "shop"))
         for role in ("viewer", "editor", "admin"):
@@ -69,7 +69,7 @@ def users(*arguments: str) -> tuple[int, str]:
 
 
 def added(data: Path, name: str, *options: str) -> str:
-    """Add a user, whose kubeconfig is put beside the world; what the command says of it."""
+    """Add a user, whose kubeconfig is put beside the world; and the output of the command."""
     code, printed = users("add", name, *options, f"--data={data}", f"--out={config(data, name)}")
     assert code == 0, printed
     return printed
@@ -163,23 +163,23 @@ def test_an_admin_gives_what_it_has_and_no_more(data):
     asyncio.run(story())
 
 
-@pytest.mark.parametrize("who", ["the viewer", "the editor", "the admin", "project-shop"])
-def test_no_user_of_a_project_reads_anything_else(data, who):
+@pytest.mark.parametrize("user", ["the viewer", "the editor", "the admin", "project-shop"])
+def test_no_user_of_a_project_reads_anything_else(data, user):
     """Not another project, nor the core, its secrets, the hub or a cell."""
 
     async def story(file: Path, planes: list[str]) -> None:
         for plane in planes:
-            async with client(file, plane) as user:
+            async with client(file, plane) as reader:
                 for kind in (Secret, ConfigMap, Namespace):
                     with pytest.raises(Forbidden):
-                        await user.every(kind)
+                        await reader.every(kind)
 
     whole = yaml.safe_load((data / "kubeconfig").read_text())
-    own = whole if who == "project-shop" else yaml.safe_load(config(data, who).read_text())
+    own = whole if user == "project-shop" else yaml.safe_load(config(data, user).read_text())
     planes = [each["name"] for each in whole["clusters"] if each["name"] != "project-shop"]
     assert {"core", "hub", "project-demo", "cell-dfw"} <= set(planes)
-    contexts = [{"name": name, "context": {"cluster": name, "user": who}} for name in planes]
-    everywhere = data.parent / f"{who}.everywhere.kubeconfig"
+    contexts = [{"name": name, "context": {"cluster": name, "user": user}} for name in planes]
+    everywhere = data.parent / f"{user}.everywhere.kubeconfig"
     everywhere.write_text(yaml.safe_dump(whole | {"users": own["users"], "contexts": contexts}))
     asyncio.run(story(everywhere, planes))
 
@@ -252,7 +252,7 @@ def test_the_kubeconfig_is_printed_and_nothing_else(data):
 
 @pytest.mark.skipif(lacks_kubectl(), reason="there is no kubectl on the PATH")
 def test_the_recipe_of_the_docs_works(data, kubectl_home, tmp_path):
-    """Every command of the page that lets others in does what it says, as it is written."""
+    """Every command on the page about access works as it is written."""
     page = (ROOT / "docs/operating.md").read_text()
     recipe = "".join(
         block
@@ -286,7 +286,7 @@ def test_the_recipe_of_the_docs_works(data, kubectl_home, tmp_path):
 
 @pytest.mark.skipif(lacks_kubectl(), reason="there is no kubectl on the PATH")
 def test_kubectl_lists_what_an_editor_may(data, kubectl_home):
-    """`auth can-i` says what the recipe promises."""
+    """`auth can-i` agrees with the recipe."""
     editor = Kubectl(config(data, "the editor"), kubectl_home, "default")
 
     rights = {

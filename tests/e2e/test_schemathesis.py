@@ -26,7 +26,7 @@ LARGE_SCHEMAS = ("put", "patch")  # whose bodies are those of the post as well
 GREETER = yaml.safe_load((Path(__file__).parents[2] / "examples" / "greeter.yaml").read_text())
 ROLE = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"}
 ATTRIBUTES = {"verb": "get", "resource": "configmaps", "namespace": "default"}
-# What chance does not hit upon, as it says one thing twice or has a form of its own.
+# Requests that random generation does not find: one value twice, or a special form.
 SEEDS: dict[str, list[Document]] = {
     "Workload": [GREETER],
     "CustomResourceDefinition": [yaml.safe_load(kites.DEFINITION)],
@@ -60,9 +60,9 @@ def test_no_request_of_the_schemas_fails(plane: PlaneProcess, part: int) -> None
     answered: Counter[tuple[str, int]] = Counter()
     complaints = []
     client = RawClient(plane.data, plane.url)
-    look = partial(_found, client)
+    find = partial(_found, client)
     for parts in _prepared(operations):
-        for request in schema_fuzz.requests(parts, each, Random(parts.label), look):
+        for request in schema_fuzz.requests(parts, each, Random(parts.label), find):
             reply = client.ask(request)
             answered[request.method, reply.code] += 1
             complaints += _complaints(request, reply)

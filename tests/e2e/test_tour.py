@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(sh|text)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 MARK = "==== step"
 LIMIT = 200  # seconds
-# Where the pages have their worlds, below the home that they are given here.
+# Where the pages have their worlds, below the home folder of this test.
 WORLDS = ("*/world", ".local/share/compute")
 
 needs_kubectl()
@@ -84,7 +84,7 @@ def surroundings(home: Path) -> dict[str, str]:
 
 
 def stop(home: Path) -> None:
-    for world in (found for place in WORLDS for found in home.glob(place)):
+    for world in (match for pattern in WORLDS for match in home.glob(pattern)):
         line = [sys.executable, "-m", "compute", "down", f"--data={world}"]
         subprocess.run(line, check=False, capture_output=True)
 

@@ -1,4 +1,4 @@
-"""`compute up` from the outside: a world that starts, goes on after a crash, and ends."""
+"""`compute up` from the outside: a world that starts, continues after a crash, and ends."""
 
 import asyncio
 import json
@@ -123,8 +123,8 @@ def test_a_second_one_on_the_same_data_says_so(tmp_path):
 def test_it_goes_on_in_the_background_after_being_killed(tmp_path):
     """What was acknowledged is there after `kill -9`; `down` ends it, and says so twice."""
     data = tmp_path / "world"
-    begun = compute("up", f"--data={data}", "--port=0", "--cities=DFW,LHR", "--detach")
-    assert begun.returncode == 0, begun.stderr
+    started = compute("up", f"--data={data}", "--port=0", "--cities=DFW,LHR", "--detach")
+    assert started.returncode == 0, started.stderr
     state = json.loads((data / "up.json").read_text())
     try:
         made = asyncio.run(_deployed(data))

@@ -19,8 +19,8 @@ from tools.peers import catalog
 
 READY = "ready"
 KEEP = "keep"
-_TRIES = 3  # another program may take a port between our look and our start
-_LOOK = 1.0  # seconds between two looks at the programs
+_TRIES = 3  # another program may take a port between the search and the start
+_POLL = 1.0  # seconds between two checks of the programs
 
 
 def main() -> int:
@@ -68,9 +68,9 @@ def _serve(binaries: Path, folder: Path, *, piped: bool) -> bool:
 
 def _started(binaries: Path, folder: Path) -> tuple[Server, dict[str, str]]:
     for number in range(_TRIES):
-        place = folder / str(number)
-        place.mkdir()
-        server = Server(binaries, place)
+        subfolder = folder / str(number)
+        subfolder.mkdir()
+        server = Server(binaries, subfolder)
         try:
             return server, server.start()
         except Ended as reason:
@@ -85,7 +85,7 @@ def _started(binaries: Path, folder: Path) -> tuple[Server, dict[str, str]]:
 
 def _until_asked(server: Server, *, piped: bool) -> bool:
     while True:
-        readable, _, _ = select.select([sys.stdin] if piped else [], [], [], _LOOK)
+        readable, _, _ = select.select([sys.stdin] if piped else [], [], [], _POLL)
         if readable:
             return sys.stdin.readline().strip() == KEEP
         server.check()
@@ -96,11 +96,11 @@ def _clean(folder: Path, *, keep: bool) -> None:
     if not keep:
         shutil.rmtree(folder, ignore_errors=True)
         return
-    for place in folder.glob("*/*"):
-        if place.is_dir() and place.name != "log":
-            shutil.rmtree(place, ignore_errors=True)
-        elif place.is_file():
-            place.unlink()
+    for path in folder.glob("*/*"):
+        if path.is_dir() and path.name != "log":
+            shutil.rmtree(path, ignore_errors=True)
+        elif path.is_file():
+            path.unlink()
     _say(f"the logs are kept in {folder}")
 
 

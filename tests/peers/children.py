@@ -7,23 +7,23 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 _TAIL = 20  # lines of a log
-_PAUSE = 0.1  # seconds between two looks
+_PAUSE = 0.1  # seconds between two checks
 _GRACE = 5.0  # seconds for a program that was asked to end
 
 
 class Ended(Exception):
-    """A program that should go on has ended, or is not ready in time. Says how its log ends."""
+    """A program has ended early, or is not ready in time. The message has the end of its log."""
 
 
 class Child:
     """One program. It has a session of its own, so that Ctrl-C of ours is not its as well."""
 
-    def __init__(self, words: Sequence[str], logs: Path) -> None:
-        self.name = Path(words[0]).name
+    def __init__(self, arguments: Sequence[str], logs: Path) -> None:
+        self.name = Path(arguments[0]).name
         self._log = logs / f"{self.name}.log"
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
-                words,
+                arguments,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

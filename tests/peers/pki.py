@@ -17,7 +17,7 @@ _NAMES = ("localhost", "kubernetes.default.svc")
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Who a certificate speaks for, and its key."""
+    """The subject of a certificate, and its key."""
 
     certificate: x509.Certificate
     key: ec.EllipticCurvePrivateKey

@@ -35,7 +35,7 @@ class Server:
     def start(self) -> dict[str, str]:
         """What a client must know, as variables of the environment.
 
-        The controllers come last: they look for kinds once and then every half minute, so every
+        The controllers come last: they list the kinds once and then every half minute, so every
         kind that the tests bring is there before.
         """
         self.logs.mkdir()
@@ -65,11 +65,11 @@ class Server:
             child.stop(polite.get(child.name, signal.SIGKILL))
 
     def _spawn(self, name: str, flags: dict[str, object]) -> Child:
-        words = [
+        arguments = [
             str(self._binaries / name),
             *(f"--{flag}={value}" for flag, value in flags.items()),
         ]
-        child = Child(words, self.logs)
+        child = Child(arguments, self.logs)
         self._children.append(child)
         return child
 

@@ -1,4 +1,4 @@
-"""What is looked at before a build."""
+"""What is checked before a build."""
 
 from dataclasses import replace
 

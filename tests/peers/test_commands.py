@@ -17,8 +17,8 @@ def said():
 def running(said, tmp_path, script, **patience):
     """The answer of a shell script under a runner that does not wait long."""
     runner = Runner(said.append, os.environ, Patience(**{"pauses": (0.01, 0.01), **patience}))
-    words = ["sh", "-c", script]
-    return runner.output(Command("it", words, tmp_path, tmp_path / "it.log", "{lines} lines"))
+    arguments = ["sh", "-c", script]
+    return runner.output(Command("it", arguments, tmp_path, tmp_path / "it.log", "{lines} lines"))
 
 
 def test_what_it_prints(said, tmp_path):
@@ -72,14 +72,14 @@ def test_the_progress_of_a_command_is_printed(tmp_path):
     os.mkfifo(tmp_path / "gate")
     said = []
 
-    def hear(line):
+    def record(line):
         said.append(line)
         if line == "it: 2 lines":
             (tmp_path / "gate").write_text("go on\n")
 
-    runner = Runner(hear, os.environ, Patience(remind=0.2))
-    words = ["sh", "-c", "echo a >&2; echo b >&2; read word < gate"]
-    runner.output(Command("it", words, tmp_path, tmp_path / "it.log", "{lines} lines"))
+    runner = Runner(record, os.environ, Patience(remind=0.2))
+    arguments = ["sh", "-c", "echo a >&2; echo b >&2; read word < gate"]
+    runner.output(Command("it", arguments, tmp_path, tmp_path / "it.log", "{lines} lines"))
 
     assert "it: 2 lines" in said
 

@@ -1,4 +1,4 @@
-"""`make peers` as its user sees it, with a `go` that builds in no time what says its version."""
+"""`make peers` as its user sees it, with a fake `go` whose binaries only print a version."""
 
 import os
 import re
@@ -25,7 +25,7 @@ build)
   while [ "$1" != -o ]; do shift; done
   printf '#!/bin/sh\necho 3.6.4 1.34.4 1.16.0 0.7.0\n' > "$2"
   chmod +x "$2"
-  if [ -e "$FAKE/hold" ]; then echo begun > "$FAKE/begun"; read word < "$FAKE/hold"; fi ;;
+  if [ -e "$FAKE/hold" ]; then echo started > "$FAKE/started"; read word < "$FAKE/hold"; fi ;;
 esac
 """
 
@@ -54,7 +54,7 @@ def surroundings(fake, **changes):
     return known | changes
 
 
-def begin(fake, *names, **changes):
+def start_build(fake, *names, **changes):
     return subprocess.Popen(
         [sys.executable, "-m", "tools.peers", *names],
         cwd=ROOT,
@@ -73,7 +73,7 @@ def _interruptible():
 
 def peers(fake, *names, **changes):
     """The exit code, and the lines it said."""
-    process = begin(fake, *names, **changes)
+    process = start_build(fake, *names, **changes)
     said, _ = process.communicate(timeout=60)
     return process.returncode, said.splitlines()
 
@@ -140,7 +140,7 @@ def test_with_an_old_go(fake):
 
 
 def test_a_binary_that_is_not_what_it_should_be(fake):
-    """What says another version is not kept."""
+    """A binary with another version is not kept."""
     go = fake / "path" / "go"
     go.write_text(GO.replace("3.6.4", "3.5.0"))
     code, said = peers(fake, "etcd")
@@ -158,23 +158,23 @@ def test_an_unknown_name(fake):
 
 
 def held(fake, *names):
-    """A build that has begun, and goes on when something is written to ``hold``."""
-    for gate in ("begun", "hold"):
+    """A build that has started, and continues when something is written to ``hold``."""
+    for gate in ("started", "hold"):
         os.mkfifo(fake / gate)
-    process = begin(fake, *names)
-    (fake / "begun").read_text()
+    process = start_build(fake, *names)
+    (fake / "started").read_text()
     return process
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_build_goes_on_later(fake, number):
-    """Half a binary never counts, and the next call begins where this one was."""
+    """Half a binary never counts, and the next call continues from there."""
     process = held(fake, "etcd")
     process.send_signal(number)
     said, _ = process.communicate(timeout=60)
 
     assert process.returncode == 130
-    assert said.splitlines()[-1] == "peers: interrupted; the same command goes on from here"
+    assert said.splitlines()[-1] == "peers: interrupted; the same command continues from here"
     assert built(fake) == []
     (fake / "hold").unlink()
     assert (peers(fake, "etcd")[0], built(fake)) == (0, ["etcd"])
@@ -183,7 +183,7 @@ def test_an_interrupted_build_goes_on_later(fake, number):
 def test_two_at_once(fake):
     """The second waits, says for which process, and then finds it done."""
     first = held(fake, "etcd")
-    second = begin(fake, "etcd")
+    second = start_build(fake, "etcd")
     waiting = second.stdout.readline()
     (fake / "hold").write_text("go on\n")
     said, _ = second.communicate(timeout=60)

@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 
 def surroundings(**changes):
-    """Our environment without what tells a run of another server or another run."""
+    """Our environment without the variables of another server or another run."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(OWN)}
     return kept | changes
 
@@ -44,10 +44,10 @@ def suite(tmp_path):
 
 def run(suite, *options, **changes):
     """The exit code, and what is said of the tests."""
-    words = [sys.executable, "-m", "pytest", "-p", "tests.peers.plugin", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", "-p", "tests.peers.plugin", "-p", "no:cacheprovider"]
     settings = ["--rootdir", str(suite), "-c", str(suite / "pytest.ini"), "-rA", "-q"]
     done = subprocess.run(
-        [*words, *settings, *options, str(suite)],
+        [*command, *settings, *options, str(suite)],
         cwd=ROOT,
         env=surroundings(**changes),
         capture_output=True,

@@ -1,4 +1,4 @@
-"""The judge of histories must find what is wrong, or its silence proves nothing."""
+"""The checker of histories must find what is wrong, or its silence proves nothing."""
 
 from tests.support.generated.linearizability import Operation, violations
 
@@ -32,7 +32,7 @@ def test_overlapping_operations_may_have_happened_in_either_order():
 
 
 def test_a_stale_read_is_found():
-    """A read that began after a write was acknowledged must see it."""
+    """A read that started after a write was acknowledged must see it."""
     history = [
         _op("create", "done", (0, 1), "a"),
         _op("update", "done", (2, 3), "b", expected="a"),

@@ -1,4 +1,4 @@
-"""What the linter cannot see: decisions and words touch nothing outside themselves."""
+"""What the linter cannot see: decisions and API types touch nothing outside themselves."""
 
 import ast
 from pathlib import Path

@@ -1,6 +1,6 @@
 """Real peers for the tests, built from source through the Go module proxy that `go` is set to.
 
-`make peers` is the way in. What was built is kept in a folder outside of the checkout that is named
+Run it with `make peers`. What was built is kept in a folder outside of the checkout that is named
 after the versions, so every checkout and every run after the first finds it there. Runs on the
 standard library alone.
 """

@@ -27,17 +27,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--where", action="store_true", help="only print the folder of the binaries"
     )
     given = parser.parse_args(arguments)
-    place = catalog.folder()
+    folder = catalog.folder()
     if given.where:
-        print(place / "bin")
+        print(folder / "bin")
         return 0
-    return _answered(given.names, place)
+    return _answered(given.names, folder)
 
 
-def _answered(names: Sequence[str], place: Path) -> int:
+def _answered(names: Sequence[str], folder: Path) -> int:
     """The exit code. Every outcome prints one line."""
     try:
-        _ensure(catalog.chosen(names), place)
+        _ensure(catalog.chosen(names), folder)
     except Unable as reason:
         _say(str(reason))
         return 1 if os.environ.get("REQUIRE_PEERS") == "1" else 0
@@ -45,31 +45,31 @@ def _answered(names: Sequence[str], place: Path) -> int:
         _say(f"stopped: {reason}")
         return 1
     except OSError as reason:
-        _say(f"stopped: {reason.strerror or reason}: {reason.filename or place}")
+        _say(f"stopped: {reason.strerror or reason}: {reason.filename or folder}")
         return 1
     except KeyboardInterrupt:
-        _say("interrupted; the same command goes on from here")
+        _say("interrupted; the same command continues from here")
         return 130
     return 0
 
 
-def _ensure(binaries: Sequence[Binary], place: Path) -> None:
-    if not catalog.missing(binaries, place):
-        _nothing_to_do(binaries, place)
+def _ensure(binaries: Sequence[Binary], folder: Path) -> None:
+    if not catalog.missing(binaries, folder):
+        _nothing_to_do(binaries, folder)
         return
     environment = building.environment()
     runner = Runner(_say, environment)
-    go = _usable(building.find_go(runner, place, environment), binaries)
-    with locking.locked(place / "lock", _say) as lock:
-        missing = catalog.missing(binaries, place)
+    go = _usable(building.find_go(runner, folder, environment), binaries)
+    with locking.locked(folder / "lock", _say) as lock:
+        missing = catalog.missing(binaries, folder)
         if not missing:  # another has built them meanwhile
-            _nothing_to_do(binaries, place)
+            _nothing_to_do(binaries, folder)
             return
         start = time.monotonic()
-        _say(f"{len(missing)} to build into {place / 'bin'}: {_names(missing)}")
-        if warning := building.shortage(go, place, missing):
+        _say(f"{len(missing)} to build into {folder / 'bin'}: {_names(missing)}")
+        if warning := building.shortage(go, folder, missing):
             _say(warning)
-        Builder(place, runner, go, _say).build(missing, lock.note)
+        Builder(folder, runner, go, _say).build(missing, lock.note)
         _say(f"{len(missing)} built in {time.monotonic() - start:.0f} s")
 
 
@@ -86,8 +86,8 @@ def _usable(go: Go | None, binaries: Sequence[Binary]) -> Go:
     return go
 
 
-def _nothing_to_do(binaries: Sequence[Binary], place: Path) -> None:
-    _say(f"nothing to do, {place / 'bin'} has {_names(binaries)}")
+def _nothing_to_do(binaries: Sequence[Binary], folder: Path) -> None:
+    _say(f"nothing to do, {folder / 'bin'} has {_names(binaries)}")
 
 
 def _names(binaries: Sequence[Binary]) -> str:

@@ -75,8 +75,8 @@ class Builder:
 
     def _original(self, source: Source, work: Path) -> Wrapper:
         """The files of the module itself."""
-        words = ["mod", "download", "-json", f"{source.module}@{source.version}"]
-        found = Path(json.loads(self._run(source.name, "downloading", work, words))["Dir"])
+        arguments = ["mod", "download", "-json", f"{source.module}@{source.version}"]
+        found = Path(json.loads(self._run(source.name, "downloading", work, arguments))["Dir"])
         files = [found / name for name in ("go.mod", "go.sum")]
         return Wrapper(*(file.read_text(encoding="utf-8") for file in files))
 
@@ -85,8 +85,8 @@ class Builder:
         unready = self._folder / "work" / f"{binary.name}.unready"
         unready.unlink(missing_ok=True)  # go writes over no file that is not whole
         stamps = " ".join(["-s", "-w", *(f"-X {stamp}" for stamp in binary.source.stamps)])
-        words = ["build", "-v", "-ldflags", stamps, "-o", str(unready), binary.package]
-        self._run(binary.name, "building", self._work(binary.source), words)
+        arguments = ["build", "-v", "-ldflags", stamps, "-o", str(unready), binary.package]
+        self._run(binary.name, "building", self._work(binary.source), arguments)
         self._prove(binary, unready)
         size = unready.stat().st_size / _MEGA
         unready.rename(self._folder / "bin" / binary.name)
@@ -101,12 +101,12 @@ class Builder:
         if binary.source.version.removeprefix("v") not in said:
             raise Failed(f"{binary.name} says that it is {said.strip()[:200]}")
 
-    def _run(self, name: str, doing: str, cwd: Path, words: Sequence[str]) -> str:
+    def _run(self, name: str, doing: str, cwd: Path, arguments: Sequence[str]) -> str:
         progress = {
             "downloading": "downloading, {seconds} s, {lines} modules",
             "building": "building, {seconds} s, {lines} packages compiled",
         }[doing]
-        command = Command(name, [self._go.path, *words], cwd, self._log(name), progress)
+        command = Command(name, [self._go.path, *arguments], cwd, self._log(name), progress)
         return self._runner.output(command)
 
     def _work(self, source: Source) -> Path:
@@ -123,9 +123,9 @@ def find_go(runner: Runner, folder: Path, environment: Mapping[str, str]) -> Go 
         return None
     (folder / "log").mkdir(parents=True, exist_ok=True)
     names = ("GOVERSION", "GOTOOLCHAIN", "GOMODCACHE", "GOCACHE")
-    words = [path, "env", "-json", *names]
+    arguments = [path, "env", "-json", *names]
     settings = json.loads(
-        runner.output(Command("go env", words, folder, folder / "log" / "go.log"))
+        runner.output(Command("go env", arguments, folder, folder / "log" / "go.log"))
     )
     return Go(
         path,
@@ -135,24 +135,24 @@ def find_go(runner: Runner, folder: Path, environment: Mapping[str, str]) -> Go 
     )
 
 
-def _version(words: str) -> tuple[int, ...]:
+def _version(arguments: str) -> tuple[int, ...]:
     """The numbers of ``go1.24.10``. One that was built by hand has none, and counts as new."""
-    numbers = re.match(r"go(\d+)\.(\d+)(?:\.(\d+))?", words)
+    numbers = re.match(r"go(\d+)\.(\d+)(?:\.(\d+))?", arguments)
     return tuple(int(number or 0) for number in numbers.groups()) if numbers else (sys.maxsize,)
 
 
 def shortage(go: Go, folder: Path, binaries: Sequence[Binary]) -> str:
     """A warning if a disk may be too small for what an empty cache would take; else nothing."""
     needed = sum({binary.source: binary.source.gigabytes for binary in binaries}.values())
-    for place in (folder, *go.caches):
-        free = shutil.disk_usage(_existing(place)).free / _GIGA
+    for path in (folder, *go.caches):
+        free = shutil.disk_usage(_existing(path)).free / _GIGA
         if free < needed:
-            return f"{free:.1f} GB are free for {place}; {needed:.1f} may be needed"
+            return f"{free:.1f} GB are free for {path}; {needed:.1f} may be needed"
     return ""
 
 
-def _existing(place: Path) -> Path:
-    return next(folder for folder in (place, *place.parents) if folder.exists())
+def _existing(path: Path) -> Path:
+    return next(folder for folder in (path, *path.parents) if folder.exists())
 
 
 def _since(start: float) -> str:

@@ -36,7 +36,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """A program, the package of its `main`, and how it tells its version."""
+    """A program, the package of its `main`, and how it prints its version."""
 
     name: str
     source: Source
@@ -122,9 +122,9 @@ def folder(environment: Mapping[str, str] = os.environ) -> Path:
     return Path(root).expanduser().absolute() / _key()
 
 
-def missing(binaries: Iterable[Binary], place: Path) -> list[Binary]:
+def missing(binaries: Iterable[Binary], folder: Path) -> list[Binary]:
     """Those that are not built yet. A build ends with a rename: what has the name is whole."""
-    return [binary for binary in binaries if not (place / "bin" / binary.name).is_file()]
+    return [binary for binary in binaries if not (folder / "bin" / binary.name).is_file()]
 
 
 def _key() -> str:
@@ -134,5 +134,5 @@ def _key() -> str:
         for binary in BINARIES.values()
         for source in (binary.source,)
     ]
-    words = repr((built, sys.platform, platform.machine()))
-    return hashlib.sha256(words.encode()).hexdigest()[:12]
+    platform_key = repr((built, sys.platform, platform.machine()))
+    return hashlib.sha256(platform_key.encode()).hexdigest()[:12]

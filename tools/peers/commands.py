@@ -10,7 +10,7 @@ from pathlib import Path
 
 Say = Callable[[str], None]
 
-# What a module proxy, or the way to it, says when it is merely busy.
+# Errors of a module proxy, or of the network, that go away by themselves.
 PASSES = re.compile(
     r"\b(?:429|50[0234])\b|too many requests|time[d ]*-?out|deadline exceeded|reset by peer"
     r"|broken pipe|unexpected EOF|connection refused|no such host|server misbehaving"
@@ -22,7 +22,7 @@ _TAIL = 15  # lines of a log that are shown
 
 
 class Failed(Exception):
-    """A command that did not succeed, and why as far as its log says."""
+    """A command failed. The message has the reason, as far as its log has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +39,10 @@ PATIENT = Patience()
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What to run, where, and how to speak of it."""
+    """What to run, where, and its name in messages."""
 
     what: str
-    words: Sequence[str]
+    arguments: Sequence[str]
     cwd: Path
     log: Path
     progress: str = "{seconds} s"
@@ -60,7 +60,7 @@ class Runner:
         self._patience = patience
 
     def output(self, command: Command) -> str:
-        """What it prints on stdout; what it says on stderr goes to its log."""
+        """The stdout of the command. Its stderr goes to its log."""
         for pause in (*self._patience.pauses, None):
             start = command.log.stat().st_size if command.log.exists() else 0
             code, output = self._attempt(command)
@@ -78,21 +78,21 @@ class Runner:
     def _attempt(self, command: Command) -> tuple[int, str]:
         output = command.log.with_suffix(".out")
         with command.log.open("ab") as log, output.open("wb") as out:
-            log.write(f"$ {' '.join(command.words)}\n".encode())
+            log.write(f"$ {' '.join(command.arguments)}\n".encode())
             log.flush()
-            begun = log.tell()
+            offset = log.tell()
             process = subprocess.Popen(
-                command.words, cwd=command.cwd, env=self._environment, stdout=out, stderr=log
+                command.arguments, cwd=command.cwd, env=self._environment, stdout=out, stderr=log
             )
             try:
-                code = self._waited(process, command, begun)
+                code = self._waited(process, command, offset)
             finally:
                 _end(process)
         text = output.read_text(encoding="utf-8", errors="replace")
         output.unlink()
         return code, text
 
-    def _waited(self, process: subprocess.Popen[bytes], command: Command, begun: int) -> int:
+    def _waited(self, process: subprocess.Popen[bytes], command: Command, offset: int) -> int:
         start = time.monotonic()
         while True:
             try:
@@ -103,7 +103,7 @@ class Runner:
                 with command.log.open("a", encoding="utf-8") as log:
                     log.write(f"took longer than {self._patience.limit:g} s\n")
                 return 1
-            lines = _read(command.log, begun).count("\n")
+            lines = _read(command.log, offset).count("\n")
             self._say(
                 f"{command.what}: {command.progress.format(seconds=int(seconds), lines=lines)}"
             )
@@ -132,6 +132,6 @@ def _complaint(command: Command, said: str) -> str:
 
 
 def _last(said: str) -> str:
-    """The line that tells of the failure; go repeats itself, the last line is the shortest."""
+    """The line with the failure. go repeats itself, and the last line is the shortest."""
     lines = [line for line in said.splitlines() if PASSES.search(line)]
     return lines[-1].strip()[-160:]

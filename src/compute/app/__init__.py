@@ -1,1 +1,1 @@
-"""The composition root: the only package that knows all the others."""
+"""The composition root: the only package that imports all the others."""

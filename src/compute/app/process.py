@@ -90,15 +90,15 @@ def keep_private(data: Path) -> str:
     Only a folder of a plane, or an empty one, is changed. Other folders are refused.
     """
     try:
-        found = data.stat()
+        status = data.stat()
     except FileNotFoundError:
         return ""  # the store creates it with the right mode
-    if found.st_uid != os.geteuid():
+    if status.st_uid != os.geteuid():
         raise Unsafe(
             f"{data} is not yours: it belongs to another user, who may have put anything into it. "
             "Start the server as that user, for example with --user NAME, or name another folder"
         )
-    if not found.st_mode & _OTHERS:
+    if not status.st_mode & _OTHERS:
         return ""
     if not PlaneDirectory(data).exists() and any(data.iterdir()):
         raise Unsafe(

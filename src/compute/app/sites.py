@@ -43,17 +43,17 @@ def sites(cities: Iterable[str]) -> list[CellSite]:
     Cells are named after their city: ``dfw``, and the second one ``dfw-2``.
     """
     counts: Counter[str] = Counter()
-    found = []
+    cells = []
     for city in cities:
         _check(city)
         counts[city] += 1
         number = counts[city]
-        found.append(CellSite(city.lower() if number == 1 else f"{city.lower()}-{number}", city))
-    if not found:
+        cells.append(CellSite(city.lower() if number == 1 else f"{city.lower()}-{number}", city))
+    if not cells:
         raise BadCities("no city is named: give at least one, DFW say")
-    if len(found) > MOST:
-        raise BadCities(f"{len(found)} cells are too many for one machine: at most {MOST}")
-    return found
+    if len(cells) > MOST:
+        raise BadCities(f"{len(cells)} cells are too many for one machine: at most {MOST}")
+    return cells
 
 
 def site_of(cluster: MemberCluster) -> CellSite | None:

@@ -8,7 +8,7 @@
 
 Each of these parts has a manager of its own and its own clients, as it would on its own machine.
 
-`OpenPlanes` opens and closes planes, `Links` cuts and heals the connections to them, `Roles` says
+`OpenPlanes` opens and closes planes, `PlaneLinks` cuts and heals the connections to them, `Roles` says
 what each part runs, `RunningParts` runs it, and `AdmissionCaches` serves the admission plugins. The
 world puts them together in order, and takes them down in reverse.
 """
@@ -84,7 +84,7 @@ class World:
         return tuple(self._starts)
 
     async def pause(self, part: str) -> None:
-        """Stop a part, as when its process ends. The planes and the other parts go on."""
+        """Stop a part, as when its process ends. The planes and the other parts keep running."""
         await self._running.pause(part)
 
     async def resume(self, part: str, copy: str = "") -> None:

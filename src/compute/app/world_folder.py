@@ -43,10 +43,12 @@ class WorldFolder:
     def log(self) -> Path:
         return self.data / "up.log"
 
-    def command(self, words: str) -> str:
+    def command(self, arguments: str) -> str:
         """A command for this world, as the user can type it in any folder."""
-        known = self.data == default_data().resolve()
-        return f"compute {words}" + ("" if known else f" --data {shlex.quote(str(self.data))}")
+        is_default = self.data == default_data().resolve()
+        return f"compute {arguments}" + (
+            "" if is_default else f" --data {shlex.quote(str(self.data))}"
+        )
 
     def pid(self) -> int:
         """The process that runs the world; 0 where there is none."""

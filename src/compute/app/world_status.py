@@ -103,7 +103,7 @@ async def observed(folder: WorldFolder, state: RunningState) -> WorldStatus:
         )
     reached = _own_contexts(folder)
     pages = await asyncio.gather(*(_metrics(folder, context) for context in reached))
-    found = await asyncio.gather(*(_stuck(folder, project, now) for project in projects))
+    stuck_objects = await asyncio.gather(*(_stuck(folder, project, now) for project in projects))
     process = pages[reached.index("hub")]
     return WorldStatus(
         version=state.version,
@@ -117,7 +117,7 @@ async def observed(folder: WorldFolder, state: RunningState) -> WorldStatus:
         cpu=round(process[_CPU] / max(now.timestamp() - process[_STARTED], 1.0), 4),
         memory_bytes=int(process[_MEMORY]),
         planes=tuple(map(_load, reached, pages)),
-        stuck=tuple(one for objects in found for one in objects),
+        stuck=tuple(one for objects in stuck_objects for one in objects),
     )
 
 
@@ -192,26 +192,26 @@ def _project(project: Project) -> PartStatus:
 async def _stuck(folder: WorldFolder, project: Project, now: datetime) -> list[StuckObject]:
     """What is stuck in a project, and the project itself if its deletion takes long."""
     name = project.metadata.name
-    found: list[StuckObject] = []
+    result: list[StuckObject] = []
     late = stuck(project, project.status.conditions, ConditionType.READY, now)
     if late is not None and project.deleting:
         shown = f"kubectl --context core describe project {name}"
-        found.append(_stuck_object(name, project, times.format_time(late.since), late.why, shown))
+        result.append(_stuck_object(name, project, times.format_time(late.since), late.why, shown))
     ref = PlaneRef("project", name)
     try:
         async with client(folder, ref.admin_context) as plane:
             lists = [(await plane.every(kind)).items for kind, _ in _CONDITIONS]
     except (ApiError, Misconfigured, OSError):
-        return found  # it has no plane, or no longer
+        return result  # it has no plane, or no longer
     for objects, (_, condition) in zip(lists, _CONDITIONS, strict=True):
-        found += _late(ref, objects, condition, now)
-    return found
+        result += _late(ref, objects, condition, now)
+    return result
 
 
 def _late(
     ref: PlaneRef, objects: Sequence[Any], condition: str, now: datetime
 ) -> list[StuckObject]:
-    found = []
+    result = []
     for obj in objects:
         late = stuck(obj, obj.status.conditions, condition, now)
         if late is not None:
@@ -221,8 +221,8 @@ def _late(
                 f"describe {kind} {meta.name}"
             )
             since = times.format_time(late.since)
-            found.append(_stuck_object(ref.name, obj, since, late.why, shown))
-    return found
+            result.append(_stuck_object(ref.name, obj, since, late.why, shown))
+    return result
 
 
 def _stuck_object(project: str, obj: Object, since: str, why: str, shown: str) -> StuckObject:

@@ -13,7 +13,7 @@ class Exit(IntEnum):
 
 
 class Failure(Exception):
-    """A command that cannot go on: one sentence for the user, and an exit code."""
+    """A command that cannot continue: one sentence for the user, and an exit code."""
 
     def __init__(self, sentence: str, code: Exit = Exit.ERROR) -> None:
         super().__init__(sentence)

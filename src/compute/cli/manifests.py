@@ -27,10 +27,10 @@ def read(path: str) -> list[Manifest]:
         values = documents.read(text)
     except documents.UnreadableDocument as error:
         raise Failure(f"{source}{error.location}: {error.problem}") from error
-    found = [m for i, value in enumerate(values, 1) for m in _manifests(source, i, value)]
-    if not found:
+    result = [m for i, value in enumerate(values, 1) for m in _manifests(source, i, value)]
+    if not result:
         raise Failure(f"{source}: there is no document in it")
-    return found
+    return result
 
 
 def _text(path: str) -> tuple[str, bytes]:

@@ -26,7 +26,7 @@ def command() -> None:
 @_data
 def names(data: Path) -> int:
     """Show the names of the keys, the one to seal with first."""
-    for name in _said(_directory(data).keys.names):
+    for name in _checked(_directory(data).keys.names):
         click.echo(name)
     return 0
 
@@ -34,17 +34,17 @@ def names(data: Path) -> int:
 @command.command()
 @_data
 def rotate(data: Path) -> int:
-    """Add a key. The plane seals everything anew with it, and goes on serving.
+    """Add a key. The plane seals everything again with it while it serves.
 
-    The old keys stay in the file: copies of the database from before need them.
+    The old keys stay in the file: older copies of the database need them.
     """
     directory = _directory(data)
     keys = directory.keys
-    click.echo(f"Key {_said(keys.rotate)} is now the first one in {keys.path}.")
+    click.echo(f"Key {_checked(keys.rotate)} is now the first one in {keys.path}.")
     process = directory.process()
     if process:
-        click.echo(f"kill -USR1 {process} lets the plane seal everything with it now;")
-        click.echo("else it does so at its next start.")
+        click.echo(f"kill -USR1 {process} makes the plane seal everything with it now;")
+        click.echo("otherwise it does so at its next start.")
     else:
         click.echo("The plane seals everything with it at its next start.")
     return 0
@@ -57,9 +57,9 @@ def _directory(data: Path) -> PlaneDirectory:
     return directory
 
 
-def _said(ask: Callable[[], Result]) -> Result:
-    """The answer, or a failure in the words that it comes with."""
+def _checked(call: Callable[[], Result]) -> Result:
+    """The result of a call. An error becomes one sentence for the user."""
     try:
-        return ask()
+        return call()
     except PlaneError as refusal:
         raise click.ClickException(str(refusal)) from refusal

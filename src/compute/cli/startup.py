@@ -12,7 +12,7 @@ from compute.app import definitions, process
 from compute.app.sites import BadCities
 from kubekit.plane import PlaneError
 
-# Each of these says in its own words what is wrong, where, and what to do.
+# The message of each says what is wrong, where, and what to do.
 _REPORTED: Final = (BadCities, definitions.BadFile, process.Unsafe, PlaneError)
 
 

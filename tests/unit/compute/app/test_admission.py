@@ -1,6 +1,6 @@
 """What a project's plane asks before a Workload is stored, in process and through webhooks.
 
-Both are the same rules, so each test runs both ways.
+Both are the same rules, so each test runs with each of them.
 """
 
 import asyncio
@@ -78,28 +78,28 @@ Story = Callable[[Project], Coroutine[Any, Any, None]]
 def both_ways(story: Story) -> Callable[[Path, str], None]:
     """The story as a test of the rules in process, and of the same rules behind HTTP."""
 
-    @pytest.mark.parametrize("way", ["in process", "webhooks"])
+    @pytest.mark.parametrize("mode", ["in process", "webhooks"])
     @wraps(story)
-    def test(tmp_path: Path, way: str) -> None:
-        async def tell() -> None:
-            async with _project(tmp_path, way) as project:
+    def test(tmp_path: Path, mode: str) -> None:
+        async def run_story() -> None:
+            async with _project(tmp_path, mode) as project:
                 await story(project)
 
-        asyncio.run(tell())
+        asyncio.run(run_story())
 
     del test.__wrapped__  # pytest takes the arguments of the test, not of the story
     return test
 
 
 @asynccontextmanager
-async def _project(directory: Path, way: str) -> AsyncIterator[Project]:
+async def _project(directory: Path, mode: str) -> AsyncIterator[Project]:
     async with AsyncExitStack() as stack:
         stage = await stack.enter_async_context(staging(directory, [("projects", PROJECT)]))
         for city in CITIES:
             await stage.client(PROJECT).create(binding(city))
         plane = stage.planes[PROJECT]
         admission = WorkloadAdmission(stage.role("projects"))
-        if way == "webhooks":
+        if mode == "webhooks":
             server = await stack.enter_async_context(serving(directory))
             for path, handler in handlers(admission).items():
                 server.at(path[1:], _mounted(handler))
@@ -221,10 +221,10 @@ async def test_a_refusal_names_every_field(project: Project) -> None:
 def test_a_user_cannot_create_an_instance(tmp_path: Path, user: User) -> None:
     """No cell would run it. The platform creates the Instances of a project, for Workloads."""
 
-    async def tell() -> None:
+    async def run_story() -> None:
         async with _project(tmp_path, "in process") as project:
             with pytest.raises(Forbidden, match="only the platform creates Instances"):
                 await project.create(INSTANCE, user)
             assert (await project.create(INSTANCE, ITSELF)).created
 
-    asyncio.run(tell())
+    asyncio.run(run_story())

@@ -34,7 +34,7 @@ def test_a_file_that_cannot_be_read(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "words"),
+    ("content", "message"),
     [
         ("a: [", r"kites\.yaml, line"),
         ("kind: CustomResourceDefinition", r"kites\.yaml: "),
@@ -43,21 +43,21 @@ def test_a_file_that_cannot_be_read(tmp_path):
     ],
     ids=["no yaml", "no spec", "another kind", "a list"],
 )
-def test_files_that_are_refused(tmp_path, content, words):
+def test_files_that_are_refused(tmp_path, content, message):
     """The file is named, and what is wrong in it."""
     (tmp_path / "kites.yaml").write_text(content)
-    with pytest.raises(BadFile, match=words):
+    with pytest.raises(BadFile, match=message):
         definitions.read(tmp_path)
 
 
 def named(name, scope="Namespaced", versions=("v1",)):
-    """As much of a definition as joining looks at."""
+    """As much of a definition as `joined` reads."""
     served = [{"name": version, "served": True} for version in versions]
     return {"metadata": {"name": name}, "spec": {"scope": scope, "versions": served}}
 
 
 def test_definitions_are_joined_by_name():
-    """One that is given takes the place of ours, if it serves at least what ours serves."""
+    """A given definition replaces ours, if it serves at least what ours serves."""
     more = named("a", versions=("v1", "v2"))
 
     assert definitions.joined([named("a"), named("b")], [more, named("c")]) == [

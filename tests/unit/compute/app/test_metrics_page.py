@@ -1,4 +1,4 @@
-"""The figures of several managers on one page."""
+"""The metrics of several managers on one page."""
 
 from compute.app.world_server import WorldMetrics
 from kubekit.runtime.reporting.metrics import Metrics

@@ -31,7 +31,7 @@ def section(name: str) -> str:
     ids=["machines", "networks", "entitlements"],
 )
 def test_every_key_of_a_configmap_is_on_the_page_and_no_other(name, namespace, keys):
-    """And the page says where the ConfigMap is looked for."""
+    """And the page names the namespace of the ConfigMap."""
     text = section(name)
     assert sorted(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)) == sorted(keys)
     assert f"namespace `{namespace}`" in text

@@ -106,7 +106,7 @@ def test_nothing_is_left_of_a_plane_that_is_removed(tmp_path):
 
 
 def test_the_kubeconfig_follows_the_planes_and_keeps_the_choice_of_its_user(tmp_path):
-    """A project comes first until its user says otherwise, or the chosen plane is gone."""
+    """The current context is a project, unless the user chooses another one that exists."""
 
     async def story() -> None:
         environment = system()
@@ -165,7 +165,7 @@ def test_the_first_project_is_where_its_user_begins(tmp_path):
 
 
 def test_each_project_has_a_user_of_its_own_beside_the_administrator(tmp_path):
-    """A token opens one project, but for the administrator's; and the file says whose that is."""
+    """A token opens one project, but for the administrator's; and the file says which token that is."""
 
     async def story() -> None:
         async with _served(tmp_path) as (planes, server, kubeconfig):

@@ -59,7 +59,7 @@ def with_projects(directory, story):
 
 
 def test_a_project_is_engaged_once_it_is_ready(tmp_path):
-    """Before that its plane may not answer; from then on it is looked after."""
+    """Before that its plane may not answer; from then on its cluster is engaged."""
 
     async def story(client, provider, projects):
         await client.create(project())

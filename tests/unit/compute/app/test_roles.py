@@ -1,4 +1,4 @@
-"""The page of controllers tells of every one of them, and of what it looks at."""
+"""The page of controllers lists every one of them, and what it watches."""
 
 import re
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ from tests.support.kubekit.store_builders import environment, in_loop
 
 PAGE = Path(__file__).parents[4] / "docs" / "controllers.md"
 PART = re.compile(r"^\*\*(\w+)\*\*: (?:.+\n)+\n((?:\|.*\n)+)", re.MULTILINE)
-Looks = dict[str, set[tuple[str, str]]]
+Watches = dict[str, set[tuple[str, str]]]
 
 
 class Nowhere:
@@ -87,32 +87,32 @@ PARTS = {"management": _management, "cell": _cell, "engine": _engine, "services"
 
 @pytest.mark.parametrize("part", PARTS)
 @in_loop
-async def test_the_page_tells_what_each_controller_looks_at(part):
+async def test_the_page_lists_what_each_controller_watches(part):
     """No controller is missing, none is there that does not exist, and no watch is left out."""
     written = dict(PART.findall(PAGE.read_text()))
     assert written.keys() == PARTS.keys()
     assert _shown(written[part]) == _made(PARTS[part]())
 
 
-def _made(controllers: Iterable[Controller]) -> Looks:
+def _made(controllers: Iterable[Controller]) -> Watches:
     """Controllers of one reconciler for several kinds are one line of the page."""
-    looks: Looks = {}
+    watches: Watches = {}
     for each in controllers:
         name = "binder" if each.name.endswith("-binder") else each.name
         seen = {(source.clusters.role, source.kind.RESOURCE.kind) for source in each.sources}
-        looks.setdefault(name, set()).update(seen)
-    return looks
+        watches.setdefault(name, set()).update(seen)
+    return watches
 
 
-def _shown(table: str) -> Looks:
-    looks: Looks = {}
+def _shown(table: str) -> Watches:
+    watches: Watches = {}
     for row in table.splitlines()[2:]:
         name, seen = (cell.strip() for cell in row.strip("|").split("|")[:2])
         name = "binder" if "-binder" in name else name.strip("`")
-        looks[name] = {
+        watches[name] = {
             (role, kind)
             for planes in seen.split("; ")
             for role, _, kinds in [planes.partition(": ")]
             for kind in kinds.split(", ")
         }
-    return looks
+    return watches

@@ -145,6 +145,11 @@ def test_failures_are_sentences(tmp_path, capsys):
         ]
 
     assert codes == [1, 1, 1, 1]
-    words = ["is in use", "there is no CustomResourceDefinition", "Not a directory", "other/token"]
+    expected = [
+        "is in use",
+        "there is no CustomResourceDefinition",
+        "Not a directory",
+        "other/token",
+    ]
     errors = capsys.readouterr().err.splitlines()
-    assert [word in line for word, line in zip(words, errors, strict=True)] == [True] * 4
+    assert [text in line for text, line in zip(expected, errors, strict=True)] == [True] * 4

@@ -1,4 +1,4 @@
-"""What `compute up status` says of a world."""
+"""What `compute up status` prints about a world."""
 
 from datetime import timedelta
 
@@ -50,8 +50,8 @@ def status(*stuck: StuckObject, version: str = "1.0") -> WorldStatus:
     )
 
 
-def shown(tmp_path, seen: WorldStatus) -> list[str]:
-    return list(_lines(WorldFolder(tmp_path), seen))
+def shown(tmp_path, current: WorldStatus) -> list[str]:
+    return list(_lines(WorldFolder(tmp_path), current))
 
 
 def test_a_world_that_is_well_is_shown_in_rows(tmp_path):
@@ -69,7 +69,7 @@ def test_a_world_that_is_well_is_shown_in_rows(tmp_path):
 
 @pytest.mark.parametrize(("runs", "said"), [("0.9", "Version 0.9; "), ("", "Version unknown; ")])
 def test_a_world_of_another_version_says_how_to_change_that(tmp_path, runs, said):
-    """It goes on with what it was started with."""
+    """It keeps running the version that it was started with."""
     line = shown(tmp_path, status(version=runs))[1]
     assert line.startswith(said + "this command has version 1.0: `compute down")
 
@@ -90,7 +90,7 @@ def test_an_instance_that_is_not_ready_for_minutes_is_stuck():
     assert _late(ref, [waiting], "Ready", NOW + timedelta(minutes=4)) == []
 
 
-def test_a_cell_says_what_the_hub_says_of_it(tmp_path):
+def test_a_cell_has_the_state_of_its_cluster_on_the_hub(tmp_path):
     """Nothing yet, that it answers, or since when it does not."""
     new = MemberCluster(metadata=ObjectMeta(name="dfw"), spec=ClusterSpec(sync_mode="Push"))
     silent = condition("Ready", "Unknown", "ClusterStatusUnknown", "it has not answered")
@@ -105,7 +105,7 @@ def test_a_cell_says_what_the_hub_says_of_it(tmp_path):
 
 
 def test_a_project_that_is_deleted_says_what_it_waits_for():
-    """In the words of its own condition."""
+    """With the message of its own condition."""
     owner = ProjectOwnerRef(kind="Organization", name="acme")
     going = Project(
         metadata=ObjectMeta(name="shop", deletion_timestamp=NOW),

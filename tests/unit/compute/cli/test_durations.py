@@ -16,11 +16,11 @@ def command(wait: timedelta) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "seconds"), [([], 300), (["--wait=90s"], 90), (["--wait=1h30m"], 5400)]
+    ("arguments", "seconds"), [([], 300), (["--wait=90s"], 90), (["--wait=1h30m"], 5400)]
 )
-def test_a_duration_is_written_as_kubernetes_writes_it(words, seconds):
+def test_a_duration_is_written_as_kubernetes_writes_it(arguments, seconds):
     """And one that is not given has its default."""
-    assert CliRunner().invoke(command, words).output == f"{seconds}\n"
+    assert CliRunner().invoke(command, arguments).output == f"{seconds}\n"
 
 
 @pytest.mark.parametrize(("text", "why"), [("5", "5"), ("soon", "soon"), ("-1m", "is negative")])

@@ -1,4 +1,4 @@
-"""What a terminal shows of other people's words: they cannot move the cursor or add a line."""
+"""What a terminal shows of text from outside: it cannot move the cursor or add a line."""
 
 import json
 from typing import Any
@@ -12,7 +12,7 @@ RAW = set(HOSTILE) - set("a[2J]0;title\n31mb")
 
 
 def workload(text: str) -> dict[str, Any]:
-    """A Workload that says this everywhere where a user may say something."""
+    """A Workload with this text in every field where a user may write text."""
     return {
         "apiVersion": "compute.datumapis.com/v1alpha",
         "kind": "Workload",
@@ -47,7 +47,7 @@ DOCUMENTS = {
 @pytest.mark.parametrize("document", DOCUMENTS.values(), ids=DOCUMENTS)
 @pytest.mark.parametrize("output", ["table", "json", "yaml"])
 def test_l1_no_control_character_reaches_the_terminal(tmp_path, capsys, document, output):
-    """In tables, data and errors, what a manifest or a file's name says is spelled out."""
+    """In tables, data and errors, the text of a manifest or the name of a file is escaped."""
     file = tmp_path / "a\x1b[31m\u2028.json"
     file.write_text(json.dumps(document))
     run(["plan", "-f", str(file), "-o", output, "--cities", "DFW"])
@@ -61,7 +61,7 @@ def test_l1_no_control_character_reaches_the_terminal(tmp_path, capsys, document
     "arguments", [[HOSTILE], ["plan", "-f", HOSTILE], ["plan", HOSTILE], [f"--{HOSTILE}"]]
 )
 def test_l1_arguments_are_spelled_out_as_well(capsys, arguments):
-    """A sentence about a wrong word shows it in one line."""
+    """A sentence about a wrong value shows it in one line."""
     run(arguments)
     out, err = capsys.readouterr()
 

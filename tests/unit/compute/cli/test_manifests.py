@@ -51,7 +51,7 @@ def test_reads_yaml_json_and_several_documents(read):
     ],
 )
 def test_plain_words_mean_what_they_mean_in_json(read, text, value):
-    """Only JSON's own words are special, so a city called NO stays a city; 1.0 is 1."""
+    """Only JSON's own literals are special, so a city called NO stays a city; 1.0 is 1."""
     ((got,),) = (document.values() for document in read(f"key: {text}"))
 
     assert (got, type(got)) == (value, type(value))
@@ -109,7 +109,7 @@ def test_keys_are_strings(read):
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "message"),
     [
         ("a: [", "m.yaml, line 2, column 1: did not find expected node content"),
         ("a:\n  b: 1\n c: 2", "check the indentation of this line and the one above"),
@@ -140,12 +140,12 @@ def test_keys_are_strings(read):
         "infinite", "half a character", "too large",
     ],
 )  # fmt: skip
-def test_bad_manifests_are_refused_in_a_sentence(read, text, words):
-    """What cannot be read says where and why, and cannot harm the reader."""
+def test_bad_manifests_are_refused_in_a_sentence(read, text, message):
+    """The error says where and why, and the process is not harmed."""
     with pytest.raises(Failure) as refused:
         read(text)
 
-    assert words in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_a_missing_file_is_named(tmp_path):

@@ -53,7 +53,7 @@ def written(tmp_path):
 
 
 def test_a_wrong_manifest_is_shown_with_every_error(plan, written):
-    """Errors stand below what would be made, each with its field and a way out."""
+    """Errors are below what would be created, each with its field and a fix."""
     path = written(BROKEN)
     code, out, err = plan("-f", path, "--cities", "DFW,LHR")
 
@@ -223,7 +223,7 @@ def test_a_city_of_a_private_platform_is_planned(plan, written):
 
 
 def test_cities_that_were_not_checked_are_mentioned(plan, written):
-    """Without --cities a misspelt city passes, and the plan says that it was not looked at."""
+    """Without --cities a misspelt city passes, and the plan says that it was not checked."""
     _, out, err = plan("-f", written(BROKEN), "-f", str(EXAMPLES / "greeter.yaml"))
 
     assert out.endswith("\n\nCities were taken as offered; check them with --cities.\n")
@@ -231,7 +231,7 @@ def test_cities_that_were_not_checked_are_mentioned(plan, written):
 
 
 def test_a_size_that_is_not_known_is_not_zero(plan, written):
-    """An unknown instance type has a size, we just cannot tell it."""
+    """An unknown instance type has a size, but it is not known."""
     _, out, _ = plan("-f", written(BROKEN.replace("datumcloud/d1-standard-2", "huge")))
 
     assert "web-home-dwf-0   ?      ?" in out
@@ -282,7 +282,7 @@ def test_a_name_of_a_file_cannot_move_the_cursor(plan):
 
 
 def test_data_is_ascii_whatever_the_manifest_says(plan, written):
-    """Scripts get what every encoding can carry, and read the names out of it unharmed."""
+    """Scripts get ASCII, which every encoding has, and can read the names from it."""
     path = written(BROKEN.replace("DWF", "Zürich"))
     _, as_json, _ = plan("-f", path, "-o", "json")
     _, as_yaml, _ = plan("-f", path, "-o", "yaml")

@@ -1,4 +1,4 @@
-"""`compute plane-keys`: what it says, and what it leaves alone."""
+"""`compute plane-keys`: what it prints, and what it does not change."""
 
 import asyncio
 import os
@@ -36,7 +36,7 @@ def test_k1_rotate_adds_a_key(data, capsys):
 
 
 @in_loop
-async def test_k1_rotate_tells_how_a_running_plane_takes_it_up(tmp_path, capsys):
+async def test_k1_rotate_prints_how_a_running_plane_reloads_its_keys(tmp_path, capsys):
     """The process that serves the folder is named, with what to send it."""
     async with opened(tmp_path):
         assert run(["plane-keys", "rotate", "--data", str(tmp_path)]) == 0
@@ -44,7 +44,7 @@ async def test_k1_rotate_tells_how_a_running_plane_takes_it_up(tmp_path, capsys)
 
 
 def test_k1_list_shows_names_and_no_key(data, capsys):
-    """A name tells nothing about its key."""
+    """A name reveals nothing about its key."""
     keys = KeyFile(data / "secrets.key")
     keys.rotate()
 
@@ -64,8 +64,8 @@ def test_k1_failures_are_sentences(data, capsys, tmp_path_factory, verb):
     errors = capsys.readouterr().err.splitlines()
 
     assert codes == [1, 1, 1]
-    words = ["there is no plane in it", "run chmod 600", "is missing: put it back"]
-    assert [word in line for word, line in zip(words, errors, strict=True)] == [True] * 3
+    expected = ["there is no plane in it", "run chmod 600", "is missing: put it back"]
+    assert [text in line for text, line in zip(expected, errors, strict=True)] == [True] * 3
     assert not (data / "secrets.key").exists()
 
 

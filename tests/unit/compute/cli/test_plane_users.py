@@ -51,8 +51,8 @@ def test_a2_a_user_is_let_in_for_a_time(data, capsys):
 
 def test_a2_a_certificate_is_revoked(data, capsys):
     """By the serial number that was printed. A server that reads the folder refuses it."""
-    der, _, said = added(data, capsys, "alice")
-    (serial,) = re.findall(r"revoke ([0-9a-f]+) ", said)
+    der, _, output = added(data, capsys, "alice")
+    (serial,) = re.findall(r"revoke ([0-9a-f]+) ", output)
     assert run(["plane-users", "revoke", serial, "--data", str(data)]) == 0
     certificates = Certificates(data / "pki", now())
     assert certificates.client_of(der, now()) is None
@@ -73,7 +73,7 @@ def test_the_certificate_of_the_server_stays(data, capsys):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "message"),
     [
         (("add", "a" * 100), "no certificate can name"),
         (("add", " "), "a user needs a name"),
@@ -99,19 +99,19 @@ def test_the_certificate_of_the_server_stays(data, capsys):
         "no number",
     ],
 )
-def test_what_cannot_be_done_is_said(data, capsys, arguments, words):
+def test_what_cannot_be_done_is_reported(data, capsys, arguments, message):
     """One sentence, and nothing on stdout that could be taken for a kubeconfig."""
     assert run(["plane-users", *arguments, "--data", str(data)]) != 0
     captured = capsys.readouterr()
-    assert words in captured.err
+    assert message in captured.err
     assert not captured.out
 
 
 def test_k2_a_kubeconfig_is_for_its_owner_alone(data, tmp_path, capsys):
     """A process that can read it can act as that user."""
     out = tmp_path / "alice.kubeconfig"
-    words = ["plane-users", "add", "alice", "--out", str(out), "--data", str(data)]
-    assert run(words) == 0
+    arguments = ["plane-users", "add", "alice", "--out", str(out), "--data", str(data)]
+    assert run(arguments) == 0
     assert out.stat().st_mode & 0o777 == 0o600
     assert yaml.safe_load(out.read_bytes())["users"]
     assert not capsys.readouterr().out

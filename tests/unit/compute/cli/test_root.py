@@ -31,7 +31,7 @@ def test_the_version_is_the_packages(capsys):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "message"),
     [
         (["plam"], "No such command 'plam'"),
         (["plan"], "Missing option '-f' / '--file'; see `compute plan --help`"),
@@ -40,13 +40,13 @@ def test_the_version_is_the_packages(capsys):
         (["plan", "-f", "x", "--cities", "DFW,,LHR"], "--cities: a city code is empty"),
     ],
 )
-def test_wrong_calls_are_explained(capsys, arguments, words):
+def test_wrong_calls_are_explained(capsys, arguments, message):
     """A usage error is one sentence on stderr with code 2, and nothing on stdout."""
     assert run(arguments) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith("Error: ")
-    assert words in err
+    assert message in err
     assert err.count("\n") == 1
 
 
