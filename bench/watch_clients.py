@@ -1,6 +1,6 @@
 """A process of watches that are mostly idle.
 
-    python bench/crowd_watchers.py     the task as JSON on stdin; what they received as JSON on stdout
+    python bench/watch_clients.py     the task as JSON on stdin; what they received as JSON on stdout
 
 It prints `ready` once every watch is open. A number on the next line is how many events each of them
 has to receive; there is no timeout here.

@@ -17,13 +17,13 @@ import pytest
 from kubekit.plane.http.limits import Limits
 from kubekit.plane.store.settings import StoreSettings
 from tests.support.kubekit import plane_worlds
-from tests.support.kubekit.crowd_builders import (
+from tests.support.kubekit.server_process import (
     CONFIG_MAPS,
     Client,
-    Crowded,
-    CrowdedServer,
-    crowded,
+    ServerProcess,
+    ServerSetup,
     head,
+    server_process,
 )
 from tests.support.kubekit.virtual_time import VirtualLoop
 
@@ -48,14 +48,14 @@ class CountingLoop(VirtualLoop):
 @pytest.fixture(params=[False, True], ids=["plain", "tls"])
 def server(request, tmp_path):
     """A server with everything as it is by default."""
-    with crowded(Crowded(folder=tmp_path, tls=request.param)) as running:
+    with server_process(ServerSetup(folder=tmp_path, tls=request.param)) as running:
         yield running
 
 
 @pytest.fixture
 def hasty(tmp_path):
     """A server with very short timeouts."""
-    with crowded(Crowded(folder=tmp_path, limits=HASTE)) as running:
+    with server_process(ServerSetup(folder=tmp_path, limits=HASTE)) as running:
         yield running
 
 
@@ -77,7 +77,7 @@ def test_d5_a_watcher_that_cannot_keep_up(tmp_path):
     """A watch that falls behind the history gets 410 and is closed; others miss nothing."""
     count, text = 300, "x" * 100_000
     settings, limits = StoreSettings(ring_events=32), Limits(stall_time=3600)
-    with crowded(Crowded(folder=tmp_path, settings=settings, limits=limits)) as server:
+    with server_process(ServerSetup(folder=tmp_path, settings=settings, limits=limits)) as server:
         writer, quick, slow = server.client(), _watcher(server), _watcher(server, narrow=True)
         received, events = [], quick.events()
         for number in range(count):
@@ -94,7 +94,7 @@ def test_d5_a_watcher_that_cannot_keep_up(tmp_path):
 def test_watchers_that_never_read(tmp_path):
     """What is not read is not kept for each of them: they all read from one memory."""
     settings, limits = StoreSettings(ring_bytes=4 * MIB), Limits(stall_time=3600)
-    with crowded(Crowded(folder=tmp_path, settings=settings, limits=limits)) as server:
+    with server_process(ServerSetup(folder=tmp_path, settings=settings, limits=limits)) as server:
         writer = server.client()
         _rewrite(writer, 200)
         before = server.memory()
@@ -109,7 +109,7 @@ def test_watchers_that_never_read(tmp_path):
 def test_a_watcher_that_reads_nothing_any_more(tmp_path):
     """A client that does not read for too long is disconnected."""
     limits = Limits(stall_time=0.2, tick=0.05)
-    with crowded(Crowded(folder=tmp_path, limits=limits)) as server:
+    with server_process(ServerSetup(folder=tmp_path, limits=limits)) as server:
         writer = server.client()
         alone = _sockets_after_an_answer(server, writer)
         _watcher(server, narrow=True)
@@ -192,7 +192,7 @@ def test_a_large_body_of_a_stranger(server):
 
 def test_unfinished_bodies_of_many(tmp_path):
     """All together they hold no more than is allowed; what they give up is there for others."""
-    with crowded(Crowded(folder=tmp_path, limits=Limits(bodies=250_000))) as server:
+    with server_process(ServerSetup(folder=tmp_path, limits=Limits(bodies=250_000))) as server:
         begun = head("POST", CONFIG_MAPS, MIB) + b"a" * 100_000
         first, second, third = (server.client() for _ in range(3))
         for client in (first, second):
@@ -242,7 +242,7 @@ def test_a_flood_that_is_answered(server):
 
 def test_d5_more_connections_than_there_may_be(tmp_path):
     """An excess connection gets an error and is closed; existing ones go on."""
-    with crowded(Crowded(folder=tmp_path, limits=Limits(connections=20))) as server:
+    with server_process(ServerSetup(folder=tmp_path, limits=Limits(connections=20))) as server:
         present = [server.client() for _ in range(20)]
         statuses = [client.ask("GET", CONFIG_MAPS) for client in present]
         answer = server.client().rest()
@@ -268,7 +268,7 @@ def test_idle_planes(tmp_path):
         assert runner.run(turns_in_a_day(runner.get_loop())) < 10
 
 
-def _watcher(server: CrowdedServer, *, narrow: bool = False) -> Client:
+def _watcher(server: ServerProcess, *, narrow: bool = False) -> Client:
     client = server.client(narrow=narrow)
     client.watch()
     return client

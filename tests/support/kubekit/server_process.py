@@ -41,7 +41,7 @@ _processes.set_forkserver_preload([__name__])
 
 
 @dataclass(frozen=True, kw_only=True)
-class Crowded:
+class ServerSetup:
     """How the server is set up."""
 
     folder: Path
@@ -51,10 +51,10 @@ class Crowded:
 
 
 @dataclass(frozen=True)
-class CrowdedServer:
+class ServerProcess:
     """A server that runs."""
 
-    setup: Crowded
+    setup: ServerSetup
     port: int
     process: int
     clients: ExitStack
@@ -69,7 +69,7 @@ class CrowdedServer:
         return sum(_is_socket(file) for file in Path(f"/proc/{self.process}/fd").iterdir())
 
     def client(self, *, narrow: bool = False) -> "Client":
-        """Somebody who is connected. A narrow one can be sent little before he has read it."""
+        """A connected client. A narrow one has a small receive buffer."""
         plain = self.clients.enter_context(socket.socket())
         if narrow:
             plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _SMALL_BUFFER)
@@ -160,7 +160,7 @@ def head(method: str, path: str, length: int = 0, **headers: str) -> bytes:
 
 
 @contextmanager
-def crowded(setup: Crowded) -> Iterator[CrowdedServer]:
+def server_process(setup: ServerSetup) -> Iterator[ServerProcess]:
     """A server for as long as it is needed."""
     ours, theirs = _processes.Pipe(duplex=False)
     process = _processes.Process(target=_serve, args=(setup, theirs))
@@ -171,7 +171,7 @@ def crowded(setup: Crowded) -> Iterator[CrowdedServer]:
             port = ours.recv()
         assert process.pid is not None
         with ExitStack() as clients:
-            yield CrowdedServer(setup, port, process.pid, clients)
+            yield ServerProcess(setup, port, process.pid, clients)
     finally:
         process.kill()
         process.join()
@@ -185,11 +185,11 @@ def _is_socket(file: Path) -> bool:
         return False
 
 
-def _serve(setup: Crowded, ready: Connection) -> None:
+def _serve(setup: ServerSetup, ready: Connection) -> None:
     uvloop.run(_serving(setup, ready))
 
 
-async def _serving(setup: Crowded, ready: Connection) -> None:
+async def _serving(setup: ServerSetup, ready: Connection) -> None:
     environment = ExecutionEnvironment(now=lambda: datetime.now(UTC), chance=Random(1))  # noqa: TID251 - a real process has a real clock
     tokens = Tokens(None, environment)
     tokens.accept(_TOKEN, User("tester"))

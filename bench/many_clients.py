@@ -1,8 +1,8 @@
 """What many, slow and greedy clients cost our plane over HTTPS, and whether others notice.
 
-    .venv/bin/python bench/crowd.py                       everything, with 10,000 idle watches
-    .venv/bin/python bench/crowd.py --watches 1000 --only watches,readers
-    .venv/bin/python bench/crowd.py --help                everything else
+    .venv/bin/python bench/many_clients.py                       everything, with 10,000 idle watches
+    .venv/bin/python bench/many_clients.py --watches 1000 --only watches,readers
+    .venv/bin/python bench/many_clients.py --help                everything else
 
 The server is `compute plane` as a process of its own; watchers and clients are other processes. How
 to read the figures is in docs/performance.md.
@@ -52,14 +52,14 @@ def main(arguments: Sequence[str]) -> int:
         print(report.table([row]).splitlines()[1], file=sys.stderr)
     print(report.table(rows))
     if options.json:
-        found = {"command": ["bench/crowd.py", *arguments], "rows": report.data(rows)}
+        found = {"command": ["bench/many_clients.py", *arguments], "rows": report.data(rows)}
         Path(options.json).write_text(json.dumps(found, indent=2))
     return 0
 
 
 def _rows(options: argparse.Namespace) -> Iterator[Row]:
     with (
-        tempfile.TemporaryDirectory(prefix="bench-crowd-", dir=options.folder) as folder,
+        tempfile.TemporaryDirectory(prefix="bench-clients-", dir=options.folder) as folder,
         ours(Path(folder) / "plane") as server,
     ):
         server.prepare(server.namespace)
@@ -85,13 +85,13 @@ def _others(server: Server, when: str, seconds: float) -> Iterator[Row]:
 
 
 def _watches(server: Server, count: int, seconds: float) -> Iterator[Row]:
-    """Watches of another namespace: of the same kind, so that the crowd is passed by each write."""
-    crowd = f"crowd-{server.namespace}"
-    server.prepare(crowd)
+    """Watches of another namespace: of the same kind, so that each write is checked against all of them."""
+    namespace = f"watched-{server.namespace}"
+    server.prepare(namespace)
     before = server.memory()
     with ExitStack() as stack:
         watching = [
-            stack.enter_context(_watching(server, crowd, count // 2 + count % 2 * turn))
+            stack.enter_context(_watching(server, namespace, count // 2 + count % 2 * turn))
             for turn in range(2)
         ]
         for process in watching:
@@ -100,7 +100,7 @@ def _watches(server: Server, count: int, seconds: float) -> Iterator[Row]:
         yield _busy(server, f"{count:,} idle watches")
         yield from _others(server, f"beside {count:,} watches", seconds)
         getting = _in_background(server, "get", _EVENTS)
-        events = _run(server, "create", _EVENTS, namespace=crowd, clients=1, period=1.0)
+        events = _run(server, "create", _EVENTS, namespace=namespace, clients=1, period=1.0)
         yield _latency("create that all of them receive", events, clients=1)
         yield _latency("get, while they receive it", getting(), clients=1)
         yield _each("watch that has received something", count, server.memory() - before)
@@ -198,7 +198,7 @@ def _in_background(server: Server, script: str, seconds: float) -> Callable[[], 
 
 def _watching(server: Server, namespace: str, count: int) -> "subprocess.Popen[bytes]":
     process = subprocess.Popen(
-        [sys.executable, "bench/crowd_watchers.py"],
+        [sys.executable, "bench/watch_clients.py"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT,
     )  # fmt: skip
     task = Watching(server.target, namespace, count, server.revision(namespace))
@@ -252,7 +252,7 @@ def _hang_up(held: Sequence[Connection]) -> None:
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="bench/crowd.py", description="Measure crowds of clients."
+        prog="bench/many_clients.py", description="Measure the cost of many clients."
     )
     add = parser.add_argument
     add("--only", metavar="PART,...", type=lambda text: text.split(","), default=_PARTS,
