@@ -40,7 +40,7 @@ async def test_k1_rotate_prints_how_a_running_plane_reloads_its_keys(tmp_path, c
     """The process that serves the folder is named, with what to send it."""
     async with opened(tmp_path):
         assert run(["plane-keys", "rotate", "--data", str(tmp_path)]) == 0
-    assert f"kill -USR1 {os.getpid()} lets the plane" in capsys.readouterr().out
+    assert f"kill -USR1 {os.getpid()} makes the plane" in capsys.readouterr().out
 
 
 def test_k1_list_shows_names_and_no_key(data, capsys):
