@@ -80,7 +80,7 @@ def _summary(workload: Workload, name: str) -> ConfigMap:
 
 
 async def main(kubeconfig: Path, port: int) -> None:
-    """Put the parts together, and run until told to stop."""
+    """Put the parts together, and run until a signal stops them."""
     environment, metrics = system(), Metrics()
     connection, settings = load(environment, [kubeconfig]), HttpSettings(observe=metrics.requested)
     identity = f"summaries-{os.getpid()}"
