@@ -1,9 +1,9 @@
-"""A small controller: beside each Workload it keeps a ConfigMap that lists the cities it asks for.
+"""A small controller: beside each Workload it keeps a ConfigMap that lists the requested cities.
 
     .venv/bin/python examples/summaries.py KUBECONFIG [PORT]
 
-It runs against any Kubernetes API that has our CRDs. Started twice, one copy works and the other
-takes over when the first ends. /readyz, /healthz and /metrics are at PORT on the loopback.
+It runs against any Kubernetes API that has our CRDs. Of two processes one works, and the other takes
+over when the first ends. /readyz, /healthz and /metrics are at PORT on the loopback.
 """
 
 import asyncio
@@ -12,31 +12,36 @@ import signal
 import sys
 from pathlib import Path
 
-import msgspec
+from msgspec.structs import replace
 
 from compute.api.compute import Workload
 from compute.app import logs
 from compute.app.system_environment import system
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.api.meta import ObjectMeta
-from kubekit.client.http.client import HttpClient
-from kubekit.client.http.settings import HttpSettings
-from kubekit.client.kubeconfig import load
-from kubekit.runtime.clusters import Clusters
-from kubekit.runtime.controller import Controller
-from kubekit.runtime.election import ElectionSettings, Elector
-from kubekit.runtime.manager import BackgroundTask, Manager, Runnables
+from kubekit.client import HttpClient, HttpSettings, load_kubeconfig
+from kubekit.runtime import (
+    DONE,
+    Clusters,
+    Controller,
+    ControllerFactory,
+    Elector,
+    EventRecorder,
+    Manager,
+    Metrics,
+    Request,
+    Result,
+    Runnables,
+    own,
+    owned,
+)
+from kubekit.runtime.election import ElectionSettings
 from kubekit.runtime.providers.fixed import FixedCluster
-from kubekit.runtime.reporting.events import EventRecorder
-from kubekit.runtime.reporting.metrics import Metrics
 from kubekit.runtime.reporting.probes import Probes, ProbeSettings
-from kubekit.runtime.requests import DONE, Request, Result, cluster_name
-from kubekit.runtime.sources import own, owned
-
-NAME = "example.com/summaries"
+from kubekit.runtime.requests import cluster_name
 
 
-class Summaries:
+class SummaryReconciler:
     """Keeps one summary for each Workload."""
 
     def __init__(self, clusters: Clusters, recorder: EventRecorder) -> None:
@@ -44,71 +49,62 @@ class Summaries:
         self._recorder = recorder
 
     async def reconcile(self, request: Request) -> Result:
-        """Read the cache, decide, and write what differs. It is asked again at every change."""
+        """Read the cache, decide, and write the difference. Each change requests it again."""
         cluster = self._clusters.get(request.cluster)
         workload = cluster.informers.of(Workload).cache.get(request.namespace, request.name)
         if workload is None or workload.deleting:
-            return DONE  # what it owns goes with it
+            return DONE  # the garbage collector deletes the summary
         name = f"{request.name}-summary"
         summary = cluster.informers.of(ConfigMap).cache.get(request.namespace, name)
         if summary is not None:
-            wanted = msgspec.structs.replace(summary, data=_cities(workload))
-            await cluster.client.patch(summary, wanted)  # sends nothing where nothing differs
+            desired = replace(summary, data=cities_of(workload))
+            await cluster.client.patch(summary, desired)  # sends nothing if nothing differs
             return DONE
-        # A cache may be behind: before something is made, its owner is read live.
-        live = await cluster.client.find(Workload, request.name, request.namespace)
-        if live is not None and not live.deleting:
-            await cluster.client.create(_summary(live, name))
-            note = f"the summary is in the ConfigMap {name}"
-            self._recorder.event(cluster.client, live, "Normal", "Summarised", note, "Summarise")
+        # A cache may be behind: read the owner live before a create.
+        owner = await cluster.client.find(Workload, request.name, request.namespace)
+        if owner is not None and not owner.deleting:
+            reference = owner.reference(controller=True)
+            metadata = ObjectMeta(
+                name=name, namespace=request.namespace, owner_references=(reference,)
+            )
+            await cluster.client.create(ConfigMap(metadata=metadata, data=cities_of(owner)))
+            note = f"Created the ConfigMap {name}"
+            self._recorder.event(cluster.client, owner, "Normal", "Summarised", note, "Summarise")
         return DONE
 
 
-def _cities(workload: Workload) -> dict[str, str]:
+def cities_of(workload: Workload) -> dict[str, str]:
     return {
         placement.name: ",".join(placement.city_codes) for placement in workload.spec.placements
     }
 
 
-def _summary(workload: Workload, name: str) -> ConfigMap:
-    metadata = ObjectMeta(
-        name=name,
-        namespace=workload.metadata.namespace,
-        owner_references=(workload.reference(controller=True),),
-    )
-    return ConfigMap(metadata=metadata, data=_cities(workload))
+def controller(factory: ControllerFactory, clusters: Clusters) -> Controller:
+    """The controller: a change of a Workload, or of a ConfigMap it owns, requests the Workload."""
+    reconciler = SummaryReconciler(clusters, factory.recorder("summaries"))
+    sources = [own(Workload, clusters), owned(ConfigMap, clusters, Workload)]
+    return factory.controller("summaries", reconciler, clusters, sources)
 
 
 async def main(kubeconfig: Path, port: int) -> None:
-    """Put the parts together, and run until a signal stops them."""
-    environment, metrics = system(), Metrics()
-    connection, settings = load(environment, [kubeconfig]), HttpSettings(observe=metrics.requested)
-    identity = f"summaries-{os.getpid()}"
+    """Run the controller until SIGINT or SIGTERM, whenever this process holds the lease."""
+    environment, metrics, identity = system(), Metrics(), f"summaries-{os.getpid()}"
+    connection = load_kubeconfig(environment, [kubeconfig])
+    settings = HttpSettings(observe=metrics.requested)
     clusters = Clusters("project", environment)
-    recorder = EventRecorder(NAME, identity, environment)
-    sources = [own(Workload, clusters), owned(ConfigMap, clusters, Workload)]
-    controller = Controller(
-        "summaries",
-        Summaries(clusters, recorder),
-        clusters,
-        sources,
-        environment,
-        metrics,
-        recorder=recorder,
-    )
-    program = Runnables(
+    factory = ControllerFactory(environment, metrics, identity)
+    summaries = controller(factory, clusters)
+    client = HttpClient(connection, environment, settings)
+    runnables = Runnables(
         clusters=[clusters],
-        providers=[
-            FixedCluster(
-                clusters, cluster_name("home"), HttpClient(connection, environment, settings)
-            )
-        ],
-        leading=[controller],
-        background_tasks=[BackgroundTask("events", recorder.run, recorder.drain)],
+        providers=[FixedCluster(clusters, cluster_name("project"), client)],
+        leading=[summaries],
+        background_tasks=factory.background_tasks(),
     )
-    async with HttpClient(connection, environment, settings) as client:
+    async with HttpClient(connection, environment, settings) as lease_client:
         lease = ElectionSettings(name="summaries", namespace="default")
-        manager = Manager(program, Elector(client, identity, environment, lease), metrics)
+        elector = Elector(lease_client, identity, environment, lease)
+        manager = Manager(runnables, elector, metrics)
         probes = Probes(manager.health, metrics.text, ProbeSettings(port=port))
         host, bound = await probes.start()
         print(f"http://{host}:{bound}/readyz", flush=True)

@@ -32,13 +32,13 @@ class WriteConflictSettings:
     """An object with more than ``limit`` repeated writes within ``window`` seconds is in a loop.
 
     Only writes with the same content as another of them count.
-    The object is then not written for ``rest`` seconds, doubled each time, up to ``longest_rest``.
+    The object is then not written for ``suspension`` seconds, doubled each time, up to ``longest_suspension``.
     """
 
     limit: int = 30
     window: float = 60.0
     suspension: float = 300.0
-    longest_rest: float = 3600.0
+    longest_suspension: float = 3600.0
 
 
 class WriteConflictLoop(Exception):
@@ -188,7 +188,7 @@ class WriteConflictBreaker:
         }
         before = self._suspensions.get(target)
         longer = 2 * before.seconds if before else self._settings.suspension
-        seconds = min(longer, self._settings.longest_rest)
+        seconds = min(longer, self._settings.longest_suspension)
         message = self._message(target, history)
         deleted = any(fields == DELETION for _, fields, _ in history.writes)
         self._suspensions[target] = _Suspension(message, deleted, seconds, now + seconds)
