@@ -49,7 +49,7 @@ def test_a_clock_that_is_ahead_makes_no_negative_latency():
     assert value(registry, "compute_hop_latency_seconds_sum", hop=PROJECT_TO_HUB) == 0
 
 
-def test_an_index_counts_the_values_that_there_are():
+def test_an_index_counts_its_values():
     """One that no object has any more is not counted."""
     index = Index()
     for name, color in (("a", "red"), ("b", "red"), ("c", "blue"), ("c", "red")):

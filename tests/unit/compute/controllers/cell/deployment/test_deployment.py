@@ -207,7 +207,9 @@ def test_a_label_takes_no_instance_from_its_owner(tmp_path: Path) -> None:
     staged(tmp_path, story)
 
 
-def test_w9_a_fault_of_the_quota_service_is_not_called_a_lack_of_budget(tmp_path: Path) -> None:
+def test_w9_a_fault_of_the_quota_service_is_not_reported_as_a_lack_of_budget(
+    tmp_path: Path,
+) -> None:
     """The quota message of an Instance is reported with its name."""
 
     async def story(stage: Stage) -> None:
@@ -272,7 +274,7 @@ def test_a_refusal_that_is_not_the_users_error_is_not_reported_as_one(tmp_path: 
     staged(tmp_path, story)
 
 
-def test_a_cell_that_does_not_answer_is_waited_for(tmp_path: Path) -> None:
+def test_an_unreachable_cell_is_waited_for(tmp_path: Path) -> None:
     """While the API is unreachable nothing is lost; what is due is done when it is back."""
 
     async def story(stage: Stage) -> None:
@@ -287,7 +289,7 @@ def test_a_cell_that_does_not_answer_is_waited_for(tmp_path: Path) -> None:
     staged(tmp_path, story)
 
 
-def test_an_instance_that_others_write_at_the_same_time_is_let_through(tmp_path: Path) -> None:
+def test_an_instance_with_other_writers_passes_its_gate(tmp_path: Path) -> None:
     """A gate is opened on what the Instance is now, though the cache shows an older version."""
 
     async def story(stage: Stage) -> None:

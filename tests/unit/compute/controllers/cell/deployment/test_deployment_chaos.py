@@ -86,7 +86,7 @@ DEEDS: tuple[Deed, ...] = (
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_it_ends_as_it_was_last_asked_to_be(tmp_path: Path, seed: int) -> None:
+def test_it_ends_as_the_last_spec_says(tmp_path: Path, seed: int) -> None:
     """After any deeds of users, neighbours and the network, and a while of peace, all is well."""
 
     async def story(stage: Stage) -> None:

@@ -26,6 +26,6 @@ def there(*, going=False):
         pytest.param(2, [there()], False, id="the next waits for its turn"),
     ],
 )
-def test_a_deployment_is_settled_when_nothing_waits_to_be_done(replicas, instances, expected):
+def test_a_deployment_is_settled_when_nothing_is_left_to_do(replicas, instances, expected):
     """Then a change of an Instance matters to nothing but the numbers in the status."""
     assert plan_deployment(deployment(replicas), instances, None, NOW).settled is expected

@@ -126,7 +126,7 @@ def test_w41_the_first_template_may_be_the_bad_one(tmp_path: Path) -> None:
     staged(tmp_path, story)
 
 
-def test_w41_scaling_down_waits_for_nobodys_health(tmp_path: Path) -> None:
+def test_w41_scaling_down_does_not_wait_for_health(tmp_path: Path) -> None:
     """What is not wanted any more goes, though a lower ordinal is not ready."""
 
     async def story(stage: Stage) -> None:
@@ -180,7 +180,7 @@ def test_w42_parallel_keeps_to_its_limit(tmp_path: Path) -> None:
     staged(tmp_path, story)
 
 
-def test_paused_holds_templates_back_but_heals_and_scales(tmp_path: Path) -> None:
+def test_paused_holds_templates_back_but_replaces_and_scales(tmp_path: Path) -> None:
     """While a deployment is paused nothing is replaced; slots are filled and removed all the same."""
 
     async def story(stage: Stage) -> None:
@@ -268,7 +268,7 @@ def test_w45_the_longest_names_fit(tmp_path: Path) -> None:
     staged(tmp_path, story)
 
 
-def test_w46_a_rollout_that_fails_says_so(tmp_path: Path) -> None:
+def test_w46_a_failed_rollout_is_reported(tmp_path: Path) -> None:
     """While others serve, the status reports which Instance of the new template does not, and why."""
 
     async def story(stage: Stage) -> None:
@@ -285,7 +285,7 @@ def test_w46_a_rollout_that_fails_says_so(tmp_path: Path) -> None:
     staged(tmp_path, story)
 
 
-def test_a_stray_goes(tmp_path: Path) -> None:
+def test_a_stray_is_deleted(tmp_path: Path) -> None:
     """An Instance that the deployment controls but no slot is named after is removed."""
 
     async def story(stage: Stage) -> None:

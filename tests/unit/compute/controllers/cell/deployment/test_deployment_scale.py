@@ -20,7 +20,7 @@ def _writes(at: Cell, kind: str) -> int:
     return sum(1 for _, name, _ in at.stage.writes if name.endswith(f"/{kind}"))
 
 
-def test_many_instances_cost_few_looks(tmp_path: Path) -> None:
+def test_many_instances_cost_few_reconcile_passes(tmp_path: Path) -> None:
     """Changes of Instances are batched: the deployment is not written for each."""
 
     async def story(stage: Stage) -> None:
@@ -40,7 +40,7 @@ def test_many_instances_cost_few_looks(tmp_path: Path) -> None:
     staged(tmp_path, story)
 
 
-def test_the_first_serve_while_the_last_are_made(tmp_path: Path) -> None:
+def test_the_first_serve_while_the_last_are_created(tmp_path: Path) -> None:
     """The window admits more as soon as half of it is through, not a reconcile pass later."""
 
     async def story(stage: Stage) -> None:
@@ -60,7 +60,7 @@ def test_the_first_serve_while_the_last_are_made(tmp_path: Path) -> None:
     staged(tmp_path, story)
 
 
-def test_another_wish_does_not_wait_for_the_next_count(tmp_path: Path) -> None:
+def test_a_new_spec_is_not_throttled(tmp_path: Path) -> None:
     """A reconcile pass that only counts so many is throttled; one with writes is not."""
 
     async def story(stage: Stage) -> None:
@@ -76,7 +76,7 @@ def test_another_wish_does_not_wait_for_the_next_count(tmp_path: Path) -> None:
     staged(tmp_path, story)
 
 
-def test_slots_whose_names_are_taken_hold_up_no_others(tmp_path: Path) -> None:
+def test_slots_whose_names_are_taken_block_no_others(tmp_path: Path) -> None:
     """Instances of an earlier deployment that cannot be deleted leave room for others."""
 
     async def story(stage: Stage) -> None:
@@ -95,7 +95,7 @@ def test_slots_whose_names_are_taken_hold_up_no_others(tmp_path: Path) -> None:
     staged(tmp_path, story)
 
 
-def test_many_instances_go_at_once(tmp_path: Path) -> None:
+def test_many_instances_are_deleted_at_once(tmp_path: Path) -> None:
     """All Instances of a deployment that is deleted go together, and then it goes."""
 
     async def story(stage: Stage) -> None:

@@ -107,7 +107,7 @@ def test_a_new_deployment_waits_a_moment_for_its_networks(tmp_path: Path) -> Non
     staged(tmp_path, story)
 
 
-def test_an_instance_made_when_networks_are_ready_waits_for_quota_only(tmp_path: Path) -> None:
+def test_an_instance_created_with_ready_networks_waits_for_quota_only(tmp_path: Path) -> None:
     """A gate that is open is not put up first, which saves a write for each Instance."""
 
     async def story(stage: Stage) -> None:
@@ -120,7 +120,7 @@ def test_an_instance_made_when_networks_are_ready_waits_for_quota_only(tmp_path:
     staged(tmp_path, story)
 
 
-def test_without_a_location_instances_are_made_and_wait(tmp_path: Path) -> None:
+def test_without_a_location_instances_are_created_and_wait(tmp_path: Path) -> None:
     """No Location stops no Instance from being made; its coming wakes the deployment by itself."""
 
     async def story(stage: Stage) -> None:
@@ -143,7 +143,7 @@ def test_without_a_location_instances_are_made_and_wait(tmp_path: Path) -> None:
     staged(tmp_path, story)
 
 
-def test_w11_the_location_is_cleared_when_it_goes(tmp_path: Path) -> None:
+def test_w11_the_location_is_cleared_when_it_is_deleted(tmp_path: Path) -> None:
     """Without its Location a deployment names none; what runs goes on running."""
 
     async def story(stage: Stage) -> None:
@@ -180,7 +180,7 @@ def test_a_location_that_changes_its_city_concerns_both(tmp_path: Path) -> None:
     staged(tmp_path, story)
 
 
-def test_networking_off_asks_for_nothing_and_takes_gates_away(tmp_path: Path) -> None:
+def test_networking_off_requests_nothing_and_removes_gates(tmp_path: Path) -> None:
     """Without networking an existing gate is removed, and those kinds are not read."""
 
     async def story(stage: Stage) -> None:
@@ -328,7 +328,7 @@ def test_the_old_network_is_kept_until_no_instance_uses_it(tmp_path: Path) -> No
     staged(tmp_path, story)
 
 
-def test_a_binding_that_went_behind_the_cache_is_no_error(tmp_path: Path) -> None:
+def test_a_binding_deleted_behind_the_cache_is_no_error(tmp_path: Path) -> None:
     """An unused binding that another client deleted already is no error."""
 
     async def story(stage: Stage) -> None:
@@ -398,7 +398,7 @@ async def _template_binding(at: Cell) -> NetworkBinding:
     return made
 
 
-def test_trouble_with_networks_does_not_keep_instances_from_being_made(tmp_path: Path) -> None:
+def test_failed_networks_do_not_keep_instances_from_being_created(tmp_path: Path) -> None:
     """Where bindings are refused the Instance is there all the same, and waits at its gate."""
 
     async def story(stage: Stage) -> None:
@@ -418,7 +418,7 @@ def test_trouble_with_networks_does_not_keep_instances_from_being_made(tmp_path:
     staged(tmp_path, story)
 
 
-def test_no_claim_is_made_for_a_context_that_has_gone(tmp_path: Path) -> None:
+def test_no_claim_is_created_for_a_context_that_is_gone(tmp_path: Path) -> None:
     """Before addresses are claimed their context is read live: a claim would outlive it."""
 
     async def story(stage: Stage) -> None:

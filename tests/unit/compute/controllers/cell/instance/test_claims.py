@@ -39,7 +39,7 @@ def test_w51_a_claim_without_an_instance_is_released_and_reported(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_w51_a_claim_whose_finalizer_was_taken_off_by_hand(tmp_path):
+def test_w51_a_claim_whose_finalizer_was_removed_by_hand(tmp_path):
     """An Instance that vanished without giving its claim back leaves none behind."""
 
     async def story(rig: Rig) -> None:
@@ -59,7 +59,7 @@ def test_w51_a_claim_whose_finalizer_was_taken_off_by_hand(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_w51_a_slot_that_is_closed_while_it_is_empty(tmp_path):
+def test_w51_a_slot_that_is_removed_while_it_is_empty(tmp_path):
     """The claim that was left to the next Instance goes when there will be none."""
 
     async def story(rig: Rig) -> None:
@@ -81,7 +81,7 @@ def test_w51_a_slot_that_is_closed_while_it_is_empty(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_w51_claims_of_empty_slots_go_with_their_deployment(tmp_path):
+def test_w51_claims_of_empty_slots_are_deleted_with_their_deployment(tmp_path):
     """The end of a deployment asks for what was left to its slots, at once."""
 
     async def story(rig: Rig) -> None:
@@ -122,7 +122,7 @@ def test_claims_of_others_are_left_alone(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_w51_two_that_find_the_same_claim_tell_of_it_once(tmp_path):
+def test_w51_two_replicas_report_the_same_claim_once(tmp_path):
     """The second controller finds nothing left to do."""
 
     async def story(rig: Rig) -> None:
@@ -175,7 +175,7 @@ def test_a_claim_that_is_gone_already_is_not_reported(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_a_strange_name_that_no_deployment_can_have_is_given_back(tmp_path):
+def test_a_claim_with_a_name_of_no_deployment_is_released(tmp_path):
     """A claim of this cell for an Instance without a slot has no owner."""
 
     async def story(rig: Rig) -> None:
@@ -187,7 +187,7 @@ def test_a_strange_name_that_no_deployment_can_have_is_given_back(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_a_project_without_claims_is_let_go_again(tmp_path):
+def test_a_project_without_claims_is_disengaged_again(tmp_path):
     """Namespaces are in every cell; a watch is kept only where the cell has something."""
 
     async def story(rig: Rig) -> None:
@@ -222,7 +222,7 @@ def test_namespaces_without_a_project_and_of_projects_that_are_gone(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_a_project_that_is_away_is_visited_when_it_comes_back(tmp_path):
+def test_an_unreachable_project_is_visited_when_it_is_back(tmp_path):
     """What was forgotten there is found then."""
 
     async def story(rig: Rig) -> None:

@@ -16,7 +16,7 @@ from tests.support.compute.cell_rig import (
 )
 
 
-def test_an_instance_asks_for_quota_is_let_through_and_becomes_ready(tmp_path):
+def test_an_instance_claims_quota_passes_its_gate_and_becomes_ready(tmp_path):
     """A claim in its project, the grant, the gate, the machine, Ready; and then nothing more."""
 
     async def story(rig: Rig) -> None:
@@ -56,7 +56,7 @@ def test_the_gate_opens_in_the_pass_that_sees_the_grant(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_that_it_waits_is_said_only_by_an_instance_that_does_so_for_more_than_a_moment(tmp_path):
+def test_waiting_is_reported_only_after_a_moment(tmp_path):
     """What is granted at once costs the cell no word of waiting; what is not granted says so."""
 
     async def story(rig: Rig) -> None:
@@ -77,7 +77,7 @@ def test_that_it_waits_is_said_only_by_an_instance_that_does_so_for_more_than_a_
     on_a_cell(tmp_path, story)
 
 
-def test_w14_ready_speaks_of_the_newest_generation(tmp_path):
+def test_w14_ready_observes_the_newest_generation(tmp_path):
     """After a gate has opened, Ready and QuotaGranted speak of the Instance as it is then."""
 
     async def story(rig: Rig) -> None:
@@ -94,7 +94,7 @@ def test_w14_ready_speaks_of_the_newest_generation(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_w17_the_claim_goes_after_the_machine_has_stopped(tmp_path):
+def test_w17_the_claim_is_deleted_after_the_machine_has_stopped(tmp_path):
     """Quota is not given to others while the machine of an Instance may run."""
 
     async def story(rig: Rig) -> None:
@@ -136,7 +136,7 @@ def test_w65_a_restart_keeps_its_claim(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_two_copies_of_the_controllers_come_to_the_same_end(tmp_path):
+def test_two_replicas_of_the_controllers_reach_the_same_state(tmp_path):
     """Nothing rests on being alone: two that do the same leave one claim, and then none."""
 
     async def story(rig: Rig) -> None:
@@ -155,7 +155,7 @@ def test_two_copies_of_the_controllers_come_to_the_same_end(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_an_instance_that_another_made_is_held_before_anything_is_claimed(tmp_path):
+def test_an_instance_of_another_client_gets_the_finalizer_before_a_claim(tmp_path):
     """Without our finalizer an Instance would go and leave its claim behind."""
 
     async def story(rig: Rig) -> None:
@@ -169,7 +169,7 @@ def test_an_instance_that_another_made_is_held_before_anything_is_claimed(tmp_pa
     on_a_cell(tmp_path, story)
 
 
-def test_an_instance_of_the_original_is_let_go(tmp_path):
+def test_an_instance_of_the_original_is_released(tmp_path):
     """The original's finalizer stands for a hub copy, which goes by itself here."""
 
     async def story(rig: Rig) -> None:
@@ -186,7 +186,7 @@ def test_an_instance_of_the_original_is_let_go(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_a_machine_that_stops_takes_ready_along_while_the_instance_goes(tmp_path):
+def test_a_deleting_instance_is_not_ready_once_its_machine_stops(tmp_path):
     """A deleting Instance is Ready for as long as it serves, and no longer."""
 
     async def story(rig: Rig) -> None:

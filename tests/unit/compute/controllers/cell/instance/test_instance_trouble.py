@@ -75,7 +75,7 @@ async def bind(rig: Rig, status: ConditionStatus, reason: str) -> None:
     await rig.cell.patch_status(there, replace(there, status=wanted.status))
 
 
-def test_a_network_that_cannot_be_made_explains_who_waits_for_it(tmp_path):
+def test_a_network_that_failed_is_reported_by_the_instances_that_wait(tmp_path):
     """The binding's failure becomes Ready's reason, with a Warning, and goes with the failure."""
 
     async def story(rig: Rig) -> None:
@@ -135,7 +135,7 @@ def test_bindings_of_other_deployments_requeue_nothing(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_without_quota_the_gate_just_opens(tmp_path):
+def test_without_quota_the_gate_opens(tmp_path):
     """A cell without quota lets its Instances through, reports that, and sets no finalizer."""
 
     async def story(rig: Rig) -> None:
@@ -172,7 +172,7 @@ def test_without_quota_a_machine_that_stops_is_no_longer_ready(tmp_path):
     on_a_cell(tmp_path, story, CellSettings(name=CELL, quota=False))
 
 
-def test_quota_switched_off_lets_go_of_what_was_held_for_it(tmp_path):
+def test_quota_switched_off_removes_its_finalizer(tmp_path):
     """A finalizer from the time before holds nothing up."""
 
     async def story(rig: Rig) -> None:
@@ -192,7 +192,7 @@ async def relabel(rig: Rig, **new_labels: str) -> None:
     await rig.cell.patch(found, with_metadata(found, labels=new_labels))
 
 
-def test_a_namespace_that_does_not_say_whose_it_is(tmp_path):
+def test_a_namespace_without_the_labels_of_its_project(tmp_path):
     """Nothing is guessed; once the labels are back everything goes on, without a timer."""
 
     async def story(rig: Rig) -> None:
@@ -264,7 +264,7 @@ def test_an_instance_that_vanishes_under_a_pass_is_no_error(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_nothing_is_claimed_for_an_instance_that_has_gone(tmp_path):
+def test_nothing_is_claimed_for_an_instance_that_is_gone(tmp_path):
     """A cache that still shows it is not believed."""
 
     async def story(rig: Rig) -> None:

@@ -22,7 +22,7 @@ from tests.support.compute.cell_rig import (
 )
 
 
-def test_w50_a_claim_says_whose_it_is_and_what_it_is_for(tmp_path):
+def test_w50_a_claim_names_its_cell_and_its_instance(tmp_path):
     """The claim counts the Instance and its size, and refers to the Instance itself."""
 
     async def story(rig: Rig) -> None:
@@ -43,7 +43,7 @@ def test_w50_a_claim_says_whose_it_is_and_what_it_is_for(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_a_denied_instance_is_let_through_when_budget_frees(tmp_path):
+def test_a_denied_instance_passes_when_budget_is_free(tmp_path):
     """A denial is reported once, everywhere; the claim is created again, and granted then."""
 
     async def story(rig: Rig) -> None:
@@ -65,7 +65,7 @@ def test_a_denied_instance_is_let_through_when_budget_frees(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_an_instance_that_was_denied_for_hours_is_still_asked_for(tmp_path):
+def test_an_instance_that_was_denied_for_hours_still_claims(tmp_path):
     """Asking again and again is no fight: budget that frees after hours is found in minutes."""
 
     async def story(rig: Rig) -> None:
@@ -179,7 +179,7 @@ def test_w64_a_claim_that_is_being_deleted_is_no_grant(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_a_claim_that_vanishes_is_made_again_and_nothing_stops(tmp_path):
+def test_a_lost_claim_is_created_again_and_nothing_stops(tmp_path):
     """A user deletes the claim of a running Instance: it keeps running, and claims again."""
 
     async def story(rig: Rig) -> None:
@@ -196,7 +196,7 @@ def test_a_claim_that_vanishes_is_made_again_and_nothing_stops(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_a_stale_view_does_not_take_the_claim_of_the_next(tmp_path):
+def test_a_stale_cache_does_not_release_the_claim_of_the_next_instance(tmp_path):
     """A controller whose cache still shows an Instance that has gone leaves its successor's claim."""
 
     async def story(rig: Rig) -> None:
@@ -216,7 +216,7 @@ def test_a_stale_view_does_not_take_the_claim_of_the_next(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_class_5_the_claim_of_the_next_of_its_name_is_not_given_back(tmp_path):
+def test_class_5_the_claim_of_the_next_of_its_name_is_not_released(tmp_path):
     """An Instance that only the cache still shows gives nothing back: its name is another's by now."""
 
     async def story(rig: Rig) -> None:
@@ -241,7 +241,7 @@ def test_class_5_the_claim_of_the_next_of_its_name_is_not_given_back(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_a_deployment_of_another_size_gives_its_claims_back(tmp_path):
+def test_a_deployment_of_another_size_releases_its_claims(tmp_path):
     """When the next Instance of a slot needs another amount, the claim does not stay for it."""
 
     async def story(rig: Rig) -> None:
@@ -262,7 +262,7 @@ def test_a_deployment_of_another_size_gives_its_claims_back(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_the_claim_of_another_cell_is_left_to_it(tmp_path):
+def test_the_claim_of_another_cell_is_left_alone(tmp_path):
     """A deployment that moved took its claims along; a deleted Instance leaves them."""
 
     async def story(rig: Rig) -> None:

@@ -23,7 +23,7 @@ async def no_copy(rig: Rig, name: str = NAME, seconds: float = 60) -> None:
     await rig.stage.gone("hub", Instance, name, NAMESPACE, seconds)
 
 
-def test_an_instance_is_copied_with_its_status_and_the_copy_goes_with_it(tmp_path):
+def test_an_instance_is_copied_with_its_status_and_the_copy_deleted_with_it(tmp_path):
     """Spec, status and linking labels; owned by the hub's deployment; then gone."""
 
     async def story(rig: Rig) -> None:
@@ -62,7 +62,7 @@ def test_each_change_is_reported_without_delay(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_words_that_do_not_last_stay_in_the_cell(tmp_path):
+def test_short_lived_conditions_are_not_copied(tmp_path):
     """An Instance that comes up without a stop costs the hub two writes: the copy, and its status."""
 
     async def story(rig: Rig) -> None:
@@ -180,7 +180,7 @@ def test_a_copy_that_was_changed_or_deleted_is_restored(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_a_copy_that_is_going_is_made_again_when_it_has_gone(tmp_path):
+def test_a_deleting_copy_is_created_again_when_it_is_gone(tmp_path):
     """Nothing is written to a copy that is deleting."""
 
     async def story(rig: Rig) -> None:
@@ -201,7 +201,7 @@ def test_a_copy_that_is_going_is_made_again_when_it_has_gone(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_a_copy_that_is_going_already_is_not_deleted_again(tmp_path):
+def test_a_deleting_copy_is_not_deleted_again(tmp_path):
     """The Instance is gone and so is, soon, its copy."""
 
     async def story(rig: Rig) -> None:
@@ -220,7 +220,7 @@ def test_a_copy_that_is_going_already_is_not_deleted_again(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_a_copy_stays_while_a_live_look_finds_the_instance(tmp_path):
+def test_a_copy_stays_while_a_live_read_finds_the_instance(tmp_path):
     """A cache that does not show the Instance yet deletes no copy."""
 
     async def story(rig: Rig) -> None:
@@ -240,7 +240,7 @@ def test_a_copy_stays_while_a_live_look_finds_the_instance(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_w16_a_hub_that_was_away_gets_what_differs_and_no_more(tmp_path):
+def test_w16_a_hub_that_was_unreachable_gets_only_differences(tmp_path):
     """On return one write for each Instance that changed, and none for the others."""
 
     async def story(rig: Rig) -> None:
@@ -284,7 +284,7 @@ def test_an_instance_that_cannot_be_linked_waits_for_its_labels(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_a_namespace_that_does_not_say_whose_it_is_is_waited_for(tmp_path):
+def test_a_namespace_without_the_labels_of_its_project_is_waited_for(tmp_path):
     """Identity is never guessed; a watch event reports when the labels return."""
 
     async def story(rig: Rig) -> None:
@@ -305,7 +305,7 @@ def test_a_namespace_that_does_not_say_whose_it_is_is_waited_for(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_two_copies_of_write_back_come_to_the_same_end(tmp_path):
+def test_two_replicas_of_write_back_reach_the_same_state(tmp_path):
     """Two that make the same copy leave one."""
 
     async def story(rig: Rig) -> None:
@@ -320,7 +320,7 @@ def test_two_copies_of_write_back_come_to_the_same_end(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_one_that_hears_of_changes_late_brings_nothing_old_back(tmp_path):
+def test_a_replica_with_a_stale_cache_restores_nothing_old(tmp_path):
     """Another of the same cell has copied the Instance as it is; that stays."""
 
     async def story(rig: Rig) -> None:

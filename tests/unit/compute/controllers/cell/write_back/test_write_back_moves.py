@@ -64,7 +64,7 @@ def written_here(copy: Instance) -> bool:
     return copy.metadata.labels.get(labels.SOURCE_CLUSTER) == CELL
 
 
-def test_w62_the_copy_of_another_cell_is_left_to_it(tmp_path):
+def test_w62_the_copy_of_another_cell_is_left_alone(tmp_path):
     """As long as the engine has not chosen this cell, it does not write over the other's."""
 
     async def story(rig: Rig) -> None:
@@ -139,7 +139,7 @@ def test_a_copy_that_moved_away_is_not_deleted(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_a_copy_of_an_earlier_deployment_goes_with_it_and_is_made_anew(tmp_path):
+def test_a_copy_of_an_earlier_deployment_is_deleted_and_created_again(tmp_path):
     """What another controls is left to it, even under the same name."""
 
     async def story(rig: Rig) -> None:

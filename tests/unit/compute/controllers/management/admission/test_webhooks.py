@@ -64,7 +64,7 @@ def responses(directory: Any, path: str, *bodies: Document | bytes) -> list[Docu
     return replies
 
 
-def test_the_mutating_webhook_answers_with_a_patch(tmp_path):
+def test_the_mutating_webhook_responds_with_a_patch(tmp_path):
     """A JSON patch in base64 that adds the default, and nothing where nothing is missing."""
     filled, whole = responses(
         tmp_path, MUTATE, review(sandbox({POLICY: ""})), review(sandbox({POLICY: "Parallel"}))
@@ -121,7 +121,7 @@ def test_a_warning_reaches_the_client(tmp_path):
     ],
     ids=["delete", "status", "scale"],
 )
-def test_what_leaves_the_spec_alone_is_allowed(tmp_path, path, asked):
+def test_a_write_that_keeps_the_spec_is_allowed(tmp_path, path, asked):
     """Deletions and subresources, should a configuration send them."""
     (reply,) = responses(tmp_path, path, asked)
 

@@ -78,7 +78,7 @@ async def refused(stage: Stage, new: Document, old: Document | None = None, **mo
 
 
 @pytest.mark.parametrize("document", [sandbox(), machine()], ids=["sandbox", "machine"])
-def test_what_is_right_is_let_in(tmp_path, document):
+def test_a_valid_workload_is_admitted(tmp_path, document):
     """Without a word."""
 
     async def story(stage: Stage) -> None:
@@ -99,7 +99,7 @@ def test_a_city_must_be_offered_to_the_project(tmp_path):
     judged(tmp_path, story)
 
 
-def test_nothing_new_comes_into_a_project_that_is_being_deleted(tmp_path):
+def test_no_workload_is_admitted_into_a_deleting_project(tmp_path):
     """As in a namespace; what is there may still be changed, and other projects do not notice."""
 
     async def story(stage: Stage) -> None:
@@ -183,7 +183,7 @@ def test_all_faults_are_reported_at_once(tmp_path):
     judged(tmp_path, story)
 
 
-def test_a_user_needs_leave_to_use_a_network(tmp_path):
+def test_a_user_needs_permission_to_use_a_network(tmp_path):
     """In the namespace of the network that will really be attached."""
 
     async def story(stage: Stage) -> None:
@@ -222,7 +222,7 @@ class _Overheard(LocalTransport):
         return await super().create(place, document, options)
 
 
-def test_all_that_is_known_of_the_user_goes_along(tmp_path):
+def test_the_review_has_all_of_the_users_info(tmp_path):
     """The reviewer finds the project in ``extra``; without it every review would be denied."""
 
     async def story(stage: Stage) -> None:
@@ -250,7 +250,7 @@ def test_all_that_is_known_of_the_user_goes_along(tmp_path):
     judged(tmp_path, story)
 
 
-def test_a_project_that_does_not_know_locations_offers_no_city(tmp_path, monkeypatch):
+def test_a_project_that_does_not_serve_locations_offers_no_city(tmp_path, monkeypatch):
     """The error says that, and not that something broke."""
     kinds = tuple(k for k in stages.every_kind() if k.resource.kind != "LocationBinding")
     monkeypatch.setattr(stages, "every_kind", lambda: Kinds(kinds))
@@ -281,7 +281,7 @@ def test_an_invalid_workload_needs_no_permission_check(tmp_path):
     ],
     ids=["breaks a rule", "cannot be read"],
 )
-def test_a_write_that_leaves_the_spec_alone_is_let_pass(tmp_path, old):
+def test_a_write_that_keeps_the_spec_is_admitted(tmp_path, old):
     """An old Workload may be older than a rule, and its finalizers must still go on."""
 
     async def story(stage: Stage) -> None:
@@ -293,7 +293,7 @@ def test_a_write_that_leaves_the_spec_alone_is_let_pass(tmp_path, old):
     judged(tmp_path, story)
 
 
-def test_annotations_that_steer_rollouts_are_judged_when_they_change(tmp_path):
+def test_rollout_annotations_are_validated_when_they_change(tmp_path):
     """Not when they were there before: the write of another client must not wait for their repair."""
 
     async def story(stage: Stage) -> None:
@@ -305,7 +305,7 @@ def test_annotations_that_steer_rollouts_are_judged_when_they_change(tmp_path):
     judged(tmp_path, story)
 
 
-def test_what_is_on_its_way_out_is_never_refused(tmp_path):
+def test_a_deleting_workload_is_never_refused(tmp_path):
     """Not even a change of its spec: its finalizers must come off."""
 
     async def story(stage: Stage) -> None:
@@ -315,7 +315,7 @@ def test_what_is_on_its_way_out_is_never_refused(tmp_path):
     judged(tmp_path, story)
 
 
-def test_a_change_of_what_cannot_be_read_is_judged_as_new(tmp_path):
+def test_a_change_of_an_unreadable_workload_is_validated_as_new(tmp_path):
     """There is nothing to compare it with."""
 
     async def story(stage: Stage) -> None:
@@ -338,7 +338,7 @@ def test_a_city_that_was_withdrawn_may_stay_and_is_warned_of(tmp_path):
 
 
 @pytest.mark.parametrize("verb", ["DELETE", "CONNECT", "delete"])
-def test_other_verbs_are_none_of_its_business(tmp_path, verb):
+def test_other_verbs_are_not_reviewed(tmp_path, verb):
     """Whatever is written there."""
 
     async def story(stage: Stage) -> None:
@@ -359,7 +359,7 @@ def test_the_plane_and_the_webhook_spell_verbs_their_own_way(tmp_path):
     judged(tmp_path, story)
 
 
-def test_trap_117_a_project_that_is_not_known_yet_is_a_passing_trouble(tmp_path):
+def test_trap_117_a_project_that_is_not_known_yet_is_unavailable(tmp_path):
     """A replica that has not engaged the project says so, and does not take it for absent."""
 
     async def story(stage: Stage) -> None:
@@ -382,7 +382,7 @@ def test_without_a_project_there_must_be_only_one(tmp_path):
 
 
 @pytest.mark.parametrize("name", [PROJECT, f"org/{PROJECT}", f"/{PROJECT}"])
-def test_a_project_is_found_by_its_last_word(tmp_path, name):
+def test_a_project_is_found_by_its_last_path_segment(tmp_path, name):
     """Planes are engaged under that."""
 
     async def story(stage: Stage) -> None:
@@ -423,12 +423,12 @@ def test_an_empty_policy_becomes_the_default_one():
     ],
     ids=["complete", "unreadable", "no spec", "the same spec", "being deleted", "deletion"],
 )
-def test_nothing_is_filled_in_where_nothing_is_written_or_missing(verb, new, old):
+def test_no_defaults_are_set_where_nothing_is_written_or_missing(verb, new, old):
     """A write that leaves the spec of an old Workload alone must make no new generation of it."""
     assert defaults(verb, new, old) == ()
 
 
-def test_a_document_without_metadata_is_refused_and_no_fault(tmp_path):
+def test_a_document_without_metadata_is_refused(tmp_path):
     """Nothing that a client sends may break the one who is asked."""
 
     async def story(stage: Stage) -> None:

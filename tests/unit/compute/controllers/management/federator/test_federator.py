@@ -47,7 +47,7 @@ def test_a_deployment_reaches_the_hub(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_it_is_noted_and_held_before_the_hub_hears_of_it(tmp_path):
+def test_it_has_annotation_and_finalizer_before_the_copy_is_written(tmp_path):
     """Where it goes and the finalizer are written at once, before anything is made on the hub."""
 
     async def story(on: Setting) -> None:
@@ -185,7 +185,7 @@ def test_a_copy_that_is_deleted_on_the_hub_is_created_again(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_what_a_user_edits_in_the_note_is_put_back(tmp_path):
+def test_an_edit_of_the_annotation_is_reverted(tmp_path):
     """The annotation and the finalizer are the federator's."""
 
     async def story(on: Setting) -> None:
@@ -238,7 +238,7 @@ def test_a_project_that_cannot_be_a_label_is_refused(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_two_projects_do_not_mix(tmp_path):
+def test_two_projects_are_kept_apart(tmp_path):
     """Deployments of one name in two projects have a copy and a report of their own."""
 
     async def story(on: Setting) -> None:
@@ -278,7 +278,7 @@ def test_a_report_for_a_project_that_is_not_engaged_is_not_lost(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_a_hub_that_is_away_is_caught_up_with(tmp_path):
+def test_a_hub_that_was_unreachable_is_brought_up_to_date(tmp_path):
     """Nothing is lost while the hub is unreachable, neither a deployment nor a status."""
 
     async def story(on: Setting) -> None:
@@ -299,7 +299,7 @@ def test_a_hub_that_is_away_is_caught_up_with(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_two_federators_at_once_come_to_the_same(tmp_path):
+def test_two_federators_reach_the_same_state(tmp_path):
     """Neither spoils what the other does, and one event is written."""
 
     async def story(on: Setting) -> None:

@@ -42,7 +42,7 @@ def test_a_copy_of_the_next_deployment_stays(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_a_copy_of_what_is_to_go_goes(tmp_path):
+def test_a_copy_of_a_deleted_deployment_is_deleted(tmp_path):
     """As long as it is there itself, its copy is removed, however old the sight of it."""
 
     async def story(on: Setting) -> None:

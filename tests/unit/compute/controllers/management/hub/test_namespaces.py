@@ -98,7 +98,7 @@ def test_a_namespace_of_another_uid_is_another(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_it_waits_for_what_is_on_its_way_out(tmp_path):
+def test_it_waits_for_deleting_objects(tmp_path):
     """A deployment or a copy with a finalizer keeps the namespace, until it is gone."""
 
     async def story(on: Setting) -> None:
@@ -121,7 +121,7 @@ def test_it_waits_for_what_is_on_its_way_out(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_a_copy_without_an_owner_goes_too(tmp_path):
+def test_a_copy_without_an_owner_is_deleted_too(tmp_path):
     """The original writes such copies, and no garbage collector deletes them."""
 
     async def story(on: Setting) -> None:
@@ -192,7 +192,7 @@ def test_a_project_that_is_gone_but_engaged_for_a_moment_longer_leaves_nothing(t
     set_up(tmp_path, story)
 
 
-def test_a_project_that_core_does_not_tell_of_is_believed_by_itself(tmp_path):
+def test_a_project_unknown_to_core_is_believed_itself(tmp_path):
     """It is reachable and has the namespace, regardless of which client engaged it."""
 
     async def story(on: Setting) -> None:
@@ -206,7 +206,7 @@ def test_a_project_that_core_does_not_tell_of_is_believed_by_itself(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_a_project_that_is_only_away_loses_nothing(tmp_path):
+def test_an_unreachable_project_loses_nothing(tmp_path):
     """It is there in core, so its plane may come back."""
 
     async def story(on: Setting) -> None:
@@ -237,7 +237,7 @@ def test_without_core_it_is_unknown_that_a_project_is_gone(tmp_path):
     set_up(tmp_path, story, core=False)
 
 
-def test_a_namespace_that_is_leaving_is_left_to_go(tmp_path):
+def test_a_deleting_namespace_is_left_alone(tmp_path):
     """It is not deleted a second time."""
 
     async def story(on: Setting) -> None:
@@ -255,7 +255,7 @@ def test_a_namespace_that_is_leaving_is_left_to_go(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_a_namespace_that_only_the_cache_still_shows_is_let_be(tmp_path):
+def test_a_namespace_that_only_the_cache_still_has_is_left_alone(tmp_path):
     """What is removed is read from the server first."""
 
     async def story(on: Setting) -> None:
@@ -279,7 +279,7 @@ def test_a_namespace_that_only_the_cache_still_shows_is_let_be(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_two_at_once_come_to_the_same(tmp_path):
+def test_two_replicas_reach_the_same_state(tmp_path):
     """Both remove what is left; neither minds that the other was faster."""
 
     async def story(on: Setting) -> None:
@@ -295,7 +295,7 @@ def test_two_at_once_come_to_the_same(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_a_hub_that_is_away_is_caught_up_with(tmp_path):
+def test_a_hub_that_was_unreachable_is_brought_up_to_date(tmp_path):
     """The namespace goes when the hub is back."""
 
     async def story(on: Setting) -> None:
@@ -317,7 +317,7 @@ def test_a_hub_that_is_away_is_caught_up_with(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_an_instance_that_comes_or_goes_costs_nothing_while_all_is_well(tmp_path):
+def test_an_instance_costs_nothing_while_its_namespace_is_in_use(tmp_path):
     """Only a namespace that may be orphaned is requeued."""
 
     async def story(on: Setting) -> None:

@@ -68,7 +68,7 @@ def test_w62_one_cell_of_a_city_is_chosen(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_w21_a_policy_that_is_deleted_is_made_anew(tmp_path):
+def test_w21_a_deleted_policy_is_created_again(tmp_path):
     """No deployment has to change for that."""
 
     async def story(on: Setting) -> None:
@@ -81,7 +81,7 @@ def test_w21_a_policy_that_is_deleted_is_made_anew(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_w21_a_policy_that_is_changed_is_put_back(tmp_path):
+def test_w21_a_changed_policy_is_restored(tmp_path):
     """Where a city's deployments go is not decided by an edit on the hub."""
 
     async def story(on: Setting) -> None:
@@ -112,7 +112,7 @@ def test_w23_what_servers_and_others_add_is_kept(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_a_strangers_policy_is_left_alone(tmp_path):
+def test_a_policy_of_another_client_is_left_alone(tmp_path):
     """One that does not bear our label is not ours to remove."""
 
     async def story(on: Setting) -> None:
@@ -130,7 +130,7 @@ def test_a_strangers_policy_is_left_alone(tmp_path):
 
 
 @pytest.mark.parametrize("pause", range(0, 60, 4))
-def test_w20_a_policy_does_not_go_under_a_deployment_that_arrives(tmp_path, pause):
+def test_w20_a_policy_is_kept_for_a_deployment_that_arrives(tmp_path, pause):
     """Whenever the next deployment of a city comes, it has a policy, and one that stays."""
 
     async def story(on: Setting) -> None:
@@ -170,7 +170,7 @@ def test_w20_a_new_deployment_removes_the_mark(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_a_deployment_that_is_leaving_keeps_its_policy(tmp_path):
+def test_a_deleting_deployment_keeps_its_policy(tmp_path):
     """The deletion must reach its cell through the same policy."""
 
     async def story(on: Setting) -> None:

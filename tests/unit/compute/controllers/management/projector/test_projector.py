@@ -57,7 +57,7 @@ def test_a_change_is_shown(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_w33_what_the_hub_has_no_more_is_shown_no_more(tmp_path):
+def test_w33_an_instance_without_a_copy_is_not_shown(tmp_path):
     """After scaling down no ghosts are left."""
 
     async def story(on: Setting) -> None:
@@ -73,7 +73,7 @@ def test_w33_what_the_hub_has_no_more_is_shown_no_more(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_a_copy_that_is_leaving_is_shown_no_more(tmp_path):
+def test_a_deleting_copy_is_not_shown(tmp_path):
     """Its cell has none, even if a finalizer keeps the copy."""
 
     async def story(on: Setting) -> None:
@@ -87,7 +87,7 @@ def test_a_copy_that_is_leaving_is_shown_no_more(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_w34_what_says_nothing_new_is_not_written(tmp_path):
+def test_w34_an_equal_status_is_not_written(tmp_path):
     """A change of the copy that is none of the project's business costs no write there."""
 
     async def story(on: Setting) -> None:
@@ -103,7 +103,7 @@ def test_w34_what_says_nothing_new_is_not_written(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_w35_what_a_user_edits_is_put_back(tmp_path):
+def test_w35_an_edit_of_a_user_is_reverted(tmp_path):
     """Labels and owner are as the copy says; a label of the user's own stays."""
 
     async def story(on: Setting) -> None:
@@ -120,7 +120,7 @@ def test_w35_what_a_user_edits_is_put_back(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_w35_what_a_user_says_in_its_place_is_put_back(tmp_path):
+def test_w35_a_projection_that_a_user_replaces_is_restored(tmp_path):
     """The status and the spec are the cell's to say."""
 
     async def story(on: Setting) -> None:
@@ -217,7 +217,7 @@ def test_a_users_own_instance_is_left_alone(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_a_copy_in_the_room_of_another_namespace_is_not_shown(tmp_path):
+def test_a_copy_in_the_hub_namespace_of_another_namespace_is_not_shown(tmp_path):
     """It is of an earlier namespace of the same name, whose deployments are no more."""
 
     async def story(on: Setting) -> None:
@@ -251,7 +251,7 @@ def test_a_copy_that_names_another_original_changes_nothing_here(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_a_copy_that_says_nothing_of_its_original_is_logged(tmp_path, caplog):
+def test_a_copy_that_does_not_name_its_original_is_logged(tmp_path, caplog):
     """Nothing will requeue it, so it must be logged."""
 
     async def story(on: Setting) -> None:

@@ -31,7 +31,7 @@ from tests.support.kubekit.stage import Stage
 NEWER = template("registry.test/web:2")
 
 
-def test_a_deployment_is_made_for_each_placement_and_city(tmp_path):
+def test_a_deployment_is_created_for_each_placement_and_city(tmp_path):
     """With the Workload's template and scale, owned by it."""
 
     async def story(stage: Stage) -> None:
@@ -130,7 +130,7 @@ def test_w45_names_fit_into_labels(tmp_path):
     run_story(tmp_path, story)
 
 
-def test_a_change_goes_to_every_city(tmp_path):
+def test_a_change_is_written_to_every_city(tmp_path):
     """Template and scale, in one write each."""
 
     async def story(stage: Stage) -> None:
@@ -151,7 +151,7 @@ def test_a_change_goes_to_every_city(tmp_path):
     run_story(tmp_path, story)
 
 
-def test_trap_what_others_noted_on_a_deployment_stays(tmp_path):
+def test_trap_annotations_of_other_clients_stay(tmp_path):
     """Replacing their keys once made two controllers write against each other indefinitely."""
 
     async def story(stage: Stage) -> None:
@@ -170,7 +170,7 @@ def test_trap_what_others_noted_on_a_deployment_stays(tmp_path):
     run_story(tmp_path, story)
 
 
-def test_a_place_that_is_asked_for_no_more_is_cleared(tmp_path):
+def test_a_placement_that_is_removed_is_cleared(tmp_path):
     """Its deployment is removed, and counted for as long as it is there."""
 
     async def story(stage: Stage) -> None:
@@ -231,7 +231,7 @@ def test_a_pause_holds_templates_back_and_numbers_not(tmp_path):
     ],
     ids=["spec", "owner", "labels"],
 )
-def test_an_edit_of_a_deployment_is_undone(tmp_path, edit):
+def test_an_edit_of_a_deployment_is_reverted(tmp_path, edit):
     """It is the Workload that says what it is."""
 
     async def story(stage: Stage) -> None:
@@ -249,7 +249,7 @@ def test_an_edit_of_a_deployment_is_undone(tmp_path, edit):
     run_story(tmp_path, story)
 
 
-def test_a_deployment_that_was_deleted_is_made_again(tmp_path):
+def test_a_deleted_deployment_is_created_again(tmp_path):
     """Once it has really gone."""
 
     async def story(stage: Stage) -> None:
@@ -281,7 +281,7 @@ def test_a_name_that_is_taken_is_reported_and_waited_for(tmp_path):
     run_story(tmp_path, story)
 
 
-def test_a_workload_that_only_the_cache_knows_makes_nothing(tmp_path):
+def test_a_workload_that_only_the_cache_has_creates_nothing(tmp_path):
     """Before anything is made, its owner is read live."""
 
     async def story(stage: Stage) -> None:
@@ -296,7 +296,7 @@ def test_a_workload_that_only_the_cache_knows_makes_nothing(tmp_path):
     run_story(tmp_path, story)
 
 
-def test_a_deployment_that_names_no_workload_is_nobodys(tmp_path):
+def test_a_deployment_that_names_no_workload_has_no_owner(tmp_path):
     """An empty uid must not be taken for anybody's."""
 
     async def story(stage: Stage) -> None:
@@ -310,7 +310,7 @@ def test_a_deployment_that_names_no_workload_is_nobodys(tmp_path):
     run_story(tmp_path, story)
 
 
-def test_a_deployment_that_is_refused_holds_up_no_other(tmp_path):
+def test_a_deployment_that_is_refused_blocks_no_other(tmp_path):
     """The others are created and reported, and the refused one is retried."""
 
     async def story(stage: Stage) -> None:
@@ -329,7 +329,7 @@ def test_a_deployment_that_is_refused_holds_up_no_other(tmp_path):
     run_story(tmp_path, story)
 
 
-def test_what_is_refused_of_many_is_tried_later_and_later(tmp_path):
+def test_a_refusal_among_many_is_retried_with_back_off(tmp_path):
     """A large number of deployments does not reset the back-off."""
 
     async def story(stage: Stage) -> None:
@@ -351,7 +351,7 @@ def test_what_is_refused_of_many_is_tried_later_and_later(tmp_path):
     run_story(tmp_path, story)
 
 
-def test_two_at_work_come_to_the_same_end(tmp_path):
+def test_two_replicas_reach_the_same_end(tmp_path):
     """Nothing rests on there being only one of them."""
 
     async def story(stage: Stage) -> None:
@@ -371,7 +371,7 @@ def test_two_at_work_come_to_the_same_end(tmp_path):
     run_story(tmp_path, story)
 
 
-def test_a_project_that_is_away_for_a_while_is_taken_up_again(tmp_path):
+def test_a_project_that_was_unreachable_is_reconciled_again(tmp_path):
     """What happened meanwhile is seen once it is back."""
 
     async def story(stage: Stage) -> None:

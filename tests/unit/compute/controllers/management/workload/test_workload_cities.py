@@ -157,7 +157,7 @@ def test_a_binding_without_a_city_offers_none(tmp_path):
     )
 
 
-def test_a_project_that_does_not_know_locations_offers_nothing(tmp_path, monkeypatch):
+def test_a_project_that_does_not_serve_locations_offers_nothing(tmp_path, monkeypatch):
     """A kind that is not served is like one of which there is nothing, live and in the cache."""
     kinds = Kinds(tuple(k for k in stages.every_kind() if k.resource.kind != "LocationBinding"))
     monkeypatch.setattr(stages, "every_kind", lambda: kinds)

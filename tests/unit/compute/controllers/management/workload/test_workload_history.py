@@ -96,7 +96,7 @@ def test_changes_of_all_clients_are_recorded(tmp_path):
     run_story(tmp_path, story)
 
 
-def test_a_paused_workload_records_what_is_asked_for(tmp_path):
+def test_a_paused_workload_records_its_spec(tmp_path):
     """What is held back is not forgotten."""
 
     async def story(stage: Stage) -> None:
@@ -131,7 +131,7 @@ def test_a_revision_is_healthy_once_every_city_serves_it(tmp_path):
     run_story(tmp_path, story)
 
 
-def test_the_instances_have_the_last_word(tmp_path):
+def test_a_revision_is_healthy_only_with_ready_instances(tmp_path):
     """A cell's report does not say which template it speaks of; an Instance does."""
 
     async def story(stage: Stage) -> None:
@@ -158,7 +158,7 @@ def test_the_instances_have_the_last_word(tmp_path):
     run_story(tmp_path, story)
 
 
-def test_an_instance_that_is_not_waited_for_asks_for_nothing(tmp_path):
+def test_an_instance_that_is_not_waited_for_requeues_nothing(tmp_path):
     """Ten thousand of them must cost nothing."""
 
     async def story(stage: Stage) -> None:
@@ -193,7 +193,7 @@ def test_a_network_that_is_missing_keeps_a_revision_from_being_healthy(tmp_path)
     run_story(tmp_path, story)
 
 
-def test_who_comes_later_reads_what_is_there(tmp_path):
+def test_a_restarted_controller_reads_the_history(tmp_path):
     """After a restart nothing is recorded twice, and what is due is still marked."""
 
     async def story(stage: Stage) -> None:
@@ -209,7 +209,7 @@ def test_who_comes_later_reads_what_is_there(tmp_path):
     run_story(tmp_path, story)
 
 
-def test_a_history_that_was_deleted_begins_anew(tmp_path):
+def test_a_deleted_history_starts_over(tmp_path):
     """With what is asked for now, at the latest when that is served."""
 
     async def story(stage: Stage) -> None:
@@ -225,7 +225,7 @@ def test_a_history_that_was_deleted_begins_anew(tmp_path):
     run_story(tmp_path, story)
 
 
-def test_the_history_of_an_earlier_workload_is_not_gone_on_with(tmp_path):
+def test_the_history_of_an_earlier_workload_is_not_continued(tmp_path):
     """It is about to be collected, and would take the new revisions along."""
 
     async def story(stage: Stage) -> None:
@@ -247,7 +247,7 @@ def test_the_history_of_an_earlier_workload_is_not_gone_on_with(tmp_path):
     run_story(tmp_path, story)
 
 
-def test_a_cache_that_is_behind_brings_no_old_spec_back(tmp_path):
+def test_a_stale_cache_records_no_old_spec(tmp_path):
     """What is recorded is what the server has, and that was recorded already."""
 
     async def story(stage: Stage) -> None:
@@ -268,7 +268,7 @@ def test_a_cache_that_is_behind_brings_no_old_spec_back(tmp_path):
     run_story(tmp_path, story)
 
 
-def test_a_cache_that_is_behind_removes_no_history(tmp_path):
+def test_a_stale_cache_deletes_no_history(tmp_path):
     """A cache that has the first Workload takes the history of the second for another's."""
 
     async def story(stage: Stage) -> None:
@@ -289,7 +289,7 @@ def test_a_cache_that_is_behind_removes_no_history(tmp_path):
     run_story(tmp_path, story)
 
 
-def test_a_history_that_was_restored_is_gone_on_with(tmp_path):
+def test_a_restored_history_is_continued(tmp_path):
     """It goes with the Workload from then on."""
 
     async def story(stage: Stage) -> None:
@@ -336,7 +336,7 @@ def test_an_author_who_is_not_known_is_left_out(tmp_path):
     run_story(tmp_path, story)
 
 
-def test_two_at_work_record_each_change_once(tmp_path):
+def test_two_replicas_record_each_change_once(tmp_path):
     """The second finds what the first has written."""
 
     async def story(stage: Stage) -> None:

@@ -61,7 +61,7 @@ def test_w3_missing_networks_are_named_in_order(tmp_path):
     run_story(tmp_path, story)
 
 
-def test_w2_a_workload_goes_on_without_a_network_that_vanished(tmp_path):
+def test_w2_a_workload_continues_without_a_network_that_vanished(tmp_path):
     """What runs is still available, is still counted, and the loss is reported beside it."""
 
     async def story(stage: Stage) -> None:
@@ -108,7 +108,7 @@ def test_a_template_on_a_missing_network_is_held_back(tmp_path):
     run_story(tmp_path, story)
 
 
-def test_w4_without_networking_networks_are_not_asked_for(tmp_path):
+def test_w4_without_networking_networks_are_not_read(tmp_path):
     """There is no controller that creates any."""
 
     async def story(stage: Stage) -> None:
@@ -119,7 +119,7 @@ def test_w4_without_networking_networks_are_not_asked_for(tmp_path):
     run_story(tmp_path, story, networking=False)
 
 
-def test_w4_a_project_that_does_not_know_networks_lacks_none(tmp_path, monkeypatch):
+def test_w4_a_project_that_does_not_serve_networks_lacks_none(tmp_path, monkeypatch):
     """A kind that is not served stops nothing."""
     kinds = Kinds(tuple(k for k in stages.every_kind() if k.resource.kind != "Network"))
     monkeypatch.setattr(stages, "every_kind", lambda: kinds)

@@ -36,7 +36,7 @@ async def placed(stage: Stage) -> Workload:
 
 
 @pytest.mark.parametrize("propagation", ["Background", "Foreground", "Orphan"])
-def test_a_workload_goes_after_its_deployments(tmp_path, propagation):
+def test_a_workload_is_released_after_its_deployments(tmp_path, propagation):
     """However it is deleted: nothing that runs is left behind."""
 
     async def story(stage: Stage) -> None:
@@ -59,7 +59,7 @@ def test_a_workload_goes_after_its_deployments(tmp_path, propagation):
     run_story(tmp_path, story)
 
 
-def test_what_goes_is_still_counted(tmp_path):
+def test_deleting_deployments_are_still_counted(tmp_path):
     """A user sees how far it is."""
 
     async def story(stage: Stage) -> None:
@@ -87,7 +87,7 @@ def test_a_workload_that_is_deleted_at_once_leaves_nothing(tmp_path):
     run_story(tmp_path, story)
 
 
-def test_a_workload_of_the_same_name_begins_anew(tmp_path):
+def test_a_workload_of_the_same_name_starts_over(tmp_path):
     """It waits for the deployments of the first, and has a history of its own."""
 
     async def story(stage: Stage) -> None:
@@ -143,7 +143,7 @@ def test_a_deployment_that_the_cache_does_not_show_is_found(tmp_path):
     run_story(tmp_path, story)
 
 
-def test_a_cache_that_says_deleted_removes_nothing_by_itself(tmp_path):
+def test_a_deletion_in_the_cache_alone_deletes_nothing(tmp_path):
     """A server that came back from a backup may have the Workload still."""
 
     async def story(stage: Stage) -> None:
@@ -158,7 +158,7 @@ def test_a_cache_that_says_deleted_removes_nothing_by_itself(tmp_path):
     run_story(tmp_path, story)
 
 
-def test_a_removal_that_is_refused_is_tried_again(tmp_path):
+def test_a_refused_delete_is_retried(tmp_path):
     """The others go meanwhile."""
 
     async def story(stage: Stage) -> None:

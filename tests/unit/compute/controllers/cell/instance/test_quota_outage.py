@@ -24,7 +24,7 @@ from tests.support.compute.cell_rig import (
 
 
 @pytest.mark.parametrize("deaf_from", ["the start", "the claim"])
-def test_a_missed_grant_heals_by_the_safety_net(tmp_path, deaf_from):
+def test_a_missed_grant_is_found_by_polling(tmp_path, deaf_from):
     """Without a watch event the claim is read again after a while."""
 
     async def story(rig: Rig) -> None:
@@ -60,7 +60,7 @@ def test_a_conflict_never_falls_into_error_backoff_while_quota_is_pending(tmp_pa
     on_a_cell(tmp_path, story)
 
 
-def test_w13_an_outage_of_quota_is_no_outage_of_what_runs(tmp_path):
+def test_w13_an_outage_of_quota_stops_no_instance(tmp_path):
     """While the project cannot be reached a running Instance stays Ready, and nothing is written."""
 
     async def story(rig: Rig) -> None:
@@ -81,7 +81,7 @@ def test_w13_an_outage_of_quota_is_no_outage_of_what_runs(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_w13_a_controller_that_starts_during_an_outage_takes_nothing_down(tmp_path):
+def test_w13_a_controller_that_starts_during_an_outage_stops_nothing(tmp_path):
     """With an empty cache and an unreachable project, a grant stays valid."""
 
     async def story(rig: Rig) -> None:
@@ -113,7 +113,7 @@ def test_w13_a_controller_that_starts_during_an_outage_takes_nothing_down(tmp_pa
     on_a_cell(tmp_path, story)
 
 
-def test_a_short_silence_raises_no_alarm(tmp_path):
+def test_a_short_outage_writes_no_warning(tmp_path):
     """A project that is unreachable for seconds, as during a restart, changes no reason."""
 
     async def story(rig: Rig) -> None:

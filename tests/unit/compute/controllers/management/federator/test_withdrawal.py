@@ -39,7 +39,7 @@ def test_a_deleted_deployment_leaves_the_hub_first(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_w24_it_is_held_until_the_hub_has_let_go(tmp_path):
+def test_w24_it_is_kept_until_the_hub_has_no_copy(tmp_path):
     """While the hub's copy is deleting the project's deployment stays."""
 
     async def story(on: Setting) -> None:
@@ -57,7 +57,7 @@ def test_w24_it_is_held_until_the_hub_has_let_go(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_what_never_went_to_the_hub_goes_at_once(tmp_path):
+def test_a_deployment_that_was_never_copied_is_released_at_once(tmp_path):
     """A deployment that is not held by the federator is none of its business."""
 
     async def story(on: Setting) -> None:
@@ -74,7 +74,7 @@ def test_what_never_went_to_the_hub_goes_at_once(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_a_note_that_a_user_spoilt_loses_nothing(tmp_path):
+def test_a_wrong_annotation_loses_nothing(tmp_path):
     """The copy is found by the namespace's uid as well, and an object of another client is not touched."""
 
     async def story(on: Setting) -> None:
@@ -116,7 +116,7 @@ def test_a_namespace_can_be_deleted_at_any_moment(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_a_hub_that_is_away_holds_the_deletion_up(tmp_path):
+def test_an_unreachable_hub_blocks_the_deletion(tmp_path):
     """What cannot be asked is not taken for gone."""
 
     async def story(on: Setting) -> None:
@@ -178,7 +178,7 @@ def test_a_copy_without_an_original_is_removed(tmp_path, changes):
     set_up(tmp_path, story)
 
 
-def test_a_copy_of_a_project_that_is_away_is_kept(tmp_path):
+def test_a_copy_of_an_unreachable_project_is_kept(tmp_path):
     """An unreachable project may still have it."""
 
     async def story(on: Setting) -> None:
@@ -192,7 +192,7 @@ def test_a_copy_of_a_project_that_is_away_is_kept(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_a_copy_that_says_nothing_of_its_original_is_kept(tmp_path, caplog):
+def test_a_copy_that_does_not_name_its_original_is_kept(tmp_path, caplog):
     """It is logged, since nothing will requeue it."""
 
     async def story(on: Setting) -> None:
@@ -225,7 +225,7 @@ def test_a_copy_of_an_earlier_namespace_is_removed(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_an_orphan_that_is_leaving_is_left_to_go(tmp_path):
+def test_a_deleting_orphan_is_left_alone(tmp_path):
     """What is being deleted already is not deleted again."""
 
     async def story(on: Setting) -> None:

@@ -29,7 +29,7 @@ def heal(rig: Rig) -> None:
     rig.hub.heal()
 
 
-def test_a_cell_that_is_cut_off_heals(tmp_path):
+def test_an_isolated_cell_replaces_its_instances(tmp_path):
     """An Instance that takes the place of another runs on its slot's grant, asked or not."""
 
     async def story(rig: Rig) -> None:
@@ -76,7 +76,7 @@ def test_w13_a_grant_that_was_not_reported_yet_outlives_its_cell(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_a_cell_that_is_cut_off_starts_nothing_that_was_never_granted(tmp_path):
+def test_an_isolated_cell_starts_nothing_without_a_grant(tmp_path):
     """A new slot waits, and says why; it continues when the project is reachable again."""
 
     async def story(rig: Rig) -> None:
@@ -98,7 +98,7 @@ def test_a_cell_that_is_cut_off_starts_nothing_that_was_never_granted(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_a_grant_that_asked_for_less_does_not_heal(tmp_path):
+def test_a_smaller_grant_opens_no_gate_of_a_larger_instance(tmp_path):
     """Only what the slot was granted counts: not a claim of another size, nor one that is going."""
 
     async def story(rig: Rig) -> None:
@@ -122,7 +122,7 @@ def test_a_grant_that_asked_for_less_does_not_heal(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_w16_a_cell_that_is_cut_off_finishes_deletions_of_its_own(tmp_path):
+def test_w16_an_isolated_cell_finishes_its_deletions(tmp_path):
     """The Instance goes with its machine, its claim and its copy when the other planes are reachable again."""
 
     async def story(rig: Rig) -> None:

@@ -24,7 +24,7 @@ READY = condition("Ready", "True", "Available")
 WAITING = condition("Ready", "False", "Provisioning", "it is being set up")
 
 
-def test_a_deployment_that_goes_takes_its_projections_along(tmp_path):
+def test_projections_are_deleted_with_their_deployment(tmp_path):
     """And none is made while it is leaving."""
 
     async def story(on: Setting) -> None:
@@ -40,7 +40,7 @@ def test_a_deployment_that_goes_takes_its_projections_along(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_no_projection_is_made_for_a_deployment_that_is_leaving(tmp_path):
+def test_no_projection_is_created_for_a_deleting_deployment(tmp_path):
     """It would have to go again at once."""
 
     async def story(on: Setting) -> None:
@@ -57,7 +57,7 @@ def test_no_projection_is_made_for_a_deployment_that_is_leaving(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_a_namespace_that_goes_is_not_stood_in_the_way_of(tmp_path):
+def test_a_namespace_can_be_deleted_with_its_projections(tmp_path):
     """With the namespace everything in it goes, and nothing is made there any more."""
 
     async def story(on: Setting) -> None:
@@ -78,7 +78,7 @@ def test_a_namespace_that_goes_is_not_stood_in_the_way_of(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_a_hub_that_is_away_is_not_taken_for_empty(tmp_path):
+def test_an_unreachable_hub_is_not_taken_for_empty(tmp_path):
     """What was shown stays; on return only what differs is written."""
 
     async def story(on: Setting) -> None:
@@ -98,7 +98,7 @@ def test_a_hub_that_is_away_is_not_taken_for_empty(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_a_restart_before_the_hub_answers_removes_nothing(tmp_path):
+def test_a_restart_before_the_hub_is_reachable_deletes_nothing(tmp_path):
     """A cache that is not filled proves nothing."""
 
     async def story(on: Setting) -> None:
@@ -117,7 +117,7 @@ def test_a_restart_before_the_hub_answers_removes_nothing(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_two_projectors_at_once_come_to_the_same(tmp_path):
+def test_two_projectors_reach_the_same_state(tmp_path):
     """Neither spoils what the other does, and one event is written."""
     broken = condition("Ready", "False", "ImageUnavailable", "no such image")
 
@@ -138,7 +138,7 @@ def test_two_projectors_at_once_come_to_the_same(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_what_a_deployment_counts_asks_for_no_instance(tmp_path):
+def test_the_counts_of_a_deployment_requeue_no_instance(tmp_path):
     """A change of one of a thousand instances must not requeue all of them."""
 
     async def story(on: Setting) -> None:
@@ -155,7 +155,7 @@ def test_what_a_deployment_counts_asks_for_no_instance(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_a_project_that_is_engaged_later_is_caught_up_with(tmp_path):
+def test_a_project_that_is_engaged_later_gets_its_projections(tmp_path):
     """The hub reports an Instance once; the project may be engaged after that."""
 
     async def story(on: Setting) -> None:
@@ -171,7 +171,7 @@ def test_a_project_that_is_engaged_later_is_caught_up_with(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_a_deployment_made_anew_owns_the_projection_anew(tmp_path):
+def test_a_deployment_that_is_created_again_owns_the_projection(tmp_path):
     """The owner is the deployment that is there, by its uid, and not one of the same name."""
 
     async def story(on: Setting) -> None:

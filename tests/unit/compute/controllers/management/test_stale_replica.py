@@ -24,7 +24,7 @@ async def _hear_no_more_of(on: Setting, role: str, plane: str) -> None:
     await on.stage.rest()
 
 
-def test_an_old_spec_is_not_sent_again(tmp_path):
+def test_an_old_spec_is_not_written_again(tmp_path):
     """What the hub was brought to meanwhile stays."""
 
     async def story(on: Setting) -> None:
@@ -91,7 +91,7 @@ def test_an_old_projection_is_not_shown_again(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_a_projection_whose_copy_went_unheard_is_removed(tmp_path):
+def test_a_projection_whose_copy_was_deleted_unseen_is_deleted(tmp_path):
     """Whatever requeued it, there is nothing to project."""
 
     async def story(on: Setting) -> None:

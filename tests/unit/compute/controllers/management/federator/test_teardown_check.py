@@ -99,7 +99,7 @@ async def notes(on: Setting) -> list[str]:
     return [event.note for event in events if event.reason == "Withdrawn"]
 
 
-def test_it_is_held_while_its_cell_has_work_left(tmp_path):
+def test_it_is_kept_while_its_cell_has_a_work(tmp_path):
     """The machine may still be stopping; the deletion of the Work shows that it has stopped."""
 
     async def story(on: Setting) -> None:
@@ -114,7 +114,7 @@ def test_it_is_held_while_its_cell_has_work_left(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_it_is_held_while_the_engine_has_its_binding(tmp_path):
+def test_it_is_kept_while_the_engine_has_its_binding(tmp_path):
     """While the binding exists the engine may still dispatch it to a cell."""
 
     async def story(on: Setting) -> None:
@@ -131,7 +131,7 @@ def test_it_is_held_while_the_engine_has_its_binding(tmp_path):
 
 
 @pytest.mark.parametrize("ready", ["Unknown", "False"])
-def test_a_cell_that_falls_silent_is_not_waited_for(tmp_path, ready):
+def test_a_cell_that_becomes_unreachable_is_not_waited_for(tmp_path, ready):
     """It may be unreachable for long; an event reports what is left, and where."""
 
     async def story(on: Setting) -> None:
@@ -176,7 +176,7 @@ def test_a_cell_that_does_nothing_is_waited_for_five_minutes(tmp_path, ahead):
     set_up(tmp_path, story)
 
 
-def test_a_work_that_the_cache_does_not_tell_of_is_found(tmp_path):
+def test_a_work_that_the_cache_lacks_is_found(tmp_path):
     """It is read live by its name in the cells of the city."""
 
     async def story(on: Setting) -> None:
@@ -195,7 +195,7 @@ def test_a_work_that_the_cache_does_not_tell_of_is_found(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_it_is_held_while_an_instance_is_shown(tmp_path):
+def test_it_is_kept_while_an_instance_is_shown(tmp_path):
     """A copy that outlives its deployment counts while its cell is reachable."""
 
     async def story(on: Setting) -> None:
@@ -210,7 +210,7 @@ def test_it_is_held_while_an_instance_is_shown(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_it_is_held_while_its_quota_is_not_given_back(tmp_path):
+def test_it_is_kept_while_its_quota_is_not_released(tmp_path):
     """The claim of a slot is deleted by the cell that made it."""
 
     async def story(on: Setting) -> None:

@@ -44,7 +44,7 @@ def test_the_cells_report_reaches_the_project(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_what_the_project_says_itself_is_kept(tmp_path):
+def test_the_projects_own_conditions_are_kept(tmp_path):
     """Referenced data are resolved in the project, and the hub cannot know."""
 
     async def story(on: Setting) -> None:
@@ -64,7 +64,7 @@ def test_what_the_project_says_itself_is_kept(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_a_users_edit_of_the_status_is_put_back(tmp_path):
+def test_an_edit_of_the_status_is_reverted(tmp_path):
     """The project's status says what the hub's says."""
 
     async def story(on: Setting) -> None:
@@ -81,7 +81,7 @@ def test_a_users_edit_of_the_status_is_put_back(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_a_city_without_a_cell_says_so(tmp_path):
+def test_a_city_without_a_cell_is_reported(tmp_path):
     """It is reported that nothing runs, whatever an earlier cell reported; until there is one."""
 
     async def story(on: Setting) -> None:
@@ -102,7 +102,7 @@ def test_a_city_without_a_cell_says_so(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_a_city_whose_only_cell_is_silent_says_since_when(tmp_path):
+def test_a_city_whose_only_cell_is_unreachable_is_reported_with_the_time(tmp_path):
     """There is a cell, so the city is not without one; that is reported as soon as it is known."""
 
     async def story(on: Setting) -> None:
@@ -125,7 +125,7 @@ def test_a_city_whose_only_cell_is_silent_says_since_when(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_a_cell_that_is_silent_is_not_taken_for_well(tmp_path):
+def test_an_unreachable_cell_is_not_taken_for_ready(tmp_path):
     """Unknown since the last renewal of the lease; the counts stay, and so does the rest at rest."""
 
     async def story(on: Setting) -> None:
@@ -168,7 +168,7 @@ def test_a_cell_that_is_ready_again_is_believed_again(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_without_a_lease_the_clusters_own_word_tells_since_when(tmp_path):
+def test_without_a_lease_the_ready_condition_gives_the_time(tmp_path):
     """It is when Ready was last something else."""
 
     async def story(on: Setting) -> None:
@@ -185,7 +185,7 @@ def test_without_a_lease_the_clusters_own_word_tells_since_when(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_a_lease_that_is_renewed_all_the_same_changes_nothing(tmp_path):
+def test_a_lease_that_is_still_renewed_changes_nothing(tmp_path):
     """The message stays as it is from pass to pass."""
 
     async def story(on: Setting) -> None:
@@ -203,7 +203,7 @@ def test_a_lease_that_is_renewed_all_the_same_changes_nothing(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_a_lease_that_was_never_renewed_says_nothing(tmp_path):
+def test_a_lease_that_was_never_renewed_is_ignored(tmp_path):
     """The cluster's own word is left."""
 
     async def story(on: Setting) -> None:
@@ -221,7 +221,7 @@ def test_a_lease_that_was_never_renewed_says_nothing(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_a_binding_of_something_else_is_passed_over(tmp_path):
+def test_a_binding_of_another_kind_is_ignored(tmp_path):
     """The hub has other kinds too."""
 
     async def story(on: Setting) -> None:
@@ -243,7 +243,7 @@ def test_a_binding_of_something_else_is_passed_over(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_a_clusters_heartbeat_asks_for_nothing(tmp_path):
+def test_a_clusters_heartbeat_requeues_nothing(tmp_path):
     """Only what Ready says matters: a status that is renewed all the time costs no passes."""
 
     async def story(on: Setting) -> None:
@@ -266,7 +266,7 @@ def test_a_clusters_heartbeat_asks_for_nothing(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_a_binding_of_an_earlier_deployment_says_nothing(tmp_path):
+def test_a_binding_of_an_earlier_deployment_is_ignored(tmp_path):
     """It is of another object of the same name, and about to go."""
 
     async def story(on: Setting) -> None:
@@ -284,7 +284,7 @@ def test_a_binding_of_an_earlier_deployment_says_nothing(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_a_cell_that_never_reported_is_not_called_silent(tmp_path):
+def test_a_cell_that_never_reported_is_not_called_unreachable(tmp_path):
     """Neither is one that the hub does not know, nor a binding that was not decided yet."""
 
     async def story(on: Setting) -> None:

@@ -62,7 +62,7 @@ def test_a_grant_that_was_released_as_leaked_opens_no_gate(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_what_was_given_back_is_forgotten_once_it_has_gone(tmp_path):
+def test_a_released_claim_is_forgotten_once_it_is_gone(tmp_path):
     """A cell whose deployments come and go would otherwise remember every name there ever was."""
 
     async def story(rig: Rig) -> None:

@@ -21,7 +21,7 @@ async def gone(at: Cell) -> None:
     await at.stage.gone(PLANE, WorkloadDeployment, NAME, NAMESPACE)
 
 
-def test_w12_a_deployment_goes_after_its_instances(tmp_path: Path) -> None:
+def test_w12_a_deployment_is_released_after_its_instances(tmp_path: Path) -> None:
     """A deployment being deleted stays, and counts down, until its last Instance is gone."""
 
     async def story(stage: Stage) -> None:
@@ -47,7 +47,7 @@ def test_w12_a_deployment_goes_after_its_instances(tmp_path: Path) -> None:
     staged(tmp_path, story)
 
 
-def test_a_deployment_goes_while_it_comes_up(tmp_path: Path) -> None:
+def test_a_deployment_is_deleted_during_startup(tmp_path: Path) -> None:
     """What was being made when the deployment was deleted goes with it, and nothing follows."""
 
     async def story(stage: Stage) -> None:
@@ -64,7 +64,7 @@ def test_a_deployment_goes_while_it_comes_up(tmp_path: Path) -> None:
     staged(tmp_path, story)
 
 
-def test_nothing_is_made_for_a_deployment_that_has_gone(tmp_path: Path) -> None:
+def test_nothing_is_created_for_a_deployment_that_is_gone(tmp_path: Path) -> None:
     """A cache that still shows a deployment makes nothing for it: it is read live before."""
 
     async def story(stage: Stage) -> None:
@@ -107,7 +107,7 @@ def test_a_successor_is_not_treated_as_its_predecessor(tmp_path: Path) -> None:
     staged(tmp_path, story)
 
 
-def test_instances_that_went_behind_the_cache_are_no_error(tmp_path: Path) -> None:
+def test_instances_deleted_behind_the_cache_are_no_error(tmp_path: Path) -> None:
     """To delete an Instance that is gone, or was replaced, harms and blocks nothing."""
 
     async def story(stage: Stage) -> None:
@@ -173,7 +173,7 @@ def test_a_deployment_waits_for_instances_that_the_cache_does_not_show(tmp_path:
     staged(tmp_path, story)
 
 
-def test_instances_may_go_before_their_deployment(tmp_path: Path) -> None:
+def test_instances_may_be_deleted_before_their_deployment(tmp_path: Path) -> None:
     """A namespace that is emptied in any order leaves nothing behind."""
 
     async def story(stage: Stage) -> None:

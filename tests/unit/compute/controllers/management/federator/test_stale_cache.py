@@ -42,7 +42,7 @@ async def _hub_comes(on: Setting) -> None:
     await on.stage.rest(120)
 
 
-def test_what_is_gone_is_not_sent(tmp_path):
+def test_a_deployment_that_is_gone_is_not_copied(tmp_path):
     """A deployment that the cache still shows is not made on the hub."""
 
     async def story(on: Setting) -> None:
@@ -54,7 +54,7 @@ def test_what_is_gone_is_not_sent(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_what_is_gone_with_its_namespace_is_not_sent(tmp_path):
+def test_a_deployment_that_is_gone_with_its_namespace_is_not_copied(tmp_path):
     """Nor is the old namespace read."""
 
     async def story(on: Setting) -> None:
@@ -70,7 +70,7 @@ def test_what_is_gone_with_its_namespace_is_not_sent(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_what_has_become_wrong_is_not_sent(tmp_path):
+def test_an_invalid_deployment_is_not_copied(tmp_path):
     """What goes to the hub is what the project says now."""
 
     async def story(on: Setting) -> None:
@@ -84,7 +84,7 @@ def test_what_has_become_wrong_is_not_sent(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_the_room_of_an_earlier_namespace_removes_nothing_from_the_next(tmp_path):
+def test_the_hub_namespace_of_an_earlier_namespace_deletes_nothing_of_the_next(tmp_path):
     """A cache that shows a namespace of yesterday does not decide which copies are strays."""
 
     async def story(on: Setting) -> None:
@@ -112,7 +112,7 @@ def test_the_room_of_an_earlier_namespace_removes_nothing_from_the_next(tmp_path
     set_up(tmp_path, story)
 
 
-def test_an_orphan_that_is_gone_is_not_looked_for(tmp_path):
+def test_an_orphan_that_is_gone_is_not_deleted(tmp_path):
     """Another controller has deleted it."""
 
     async def story(on: Setting) -> None:
@@ -133,7 +133,7 @@ def test_an_orphan_that_is_gone_is_not_looked_for(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_a_hub_that_does_not_know_deployments_is_not_taken_for_empty(tmp_path):
+def test_a_hub_that_does_not_serve_deployments_is_not_taken_for_empty(tmp_path):
     """Its "not found" is about the kind, so no finalizer is removed because of it."""
 
     async def story(on: Setting) -> None:
@@ -155,7 +155,7 @@ def test_a_hub_that_does_not_know_deployments_is_not_taken_for_empty(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_a_projection_that_is_gone_with_its_namespace_is_let_be(tmp_path):
+def test_a_projection_that_is_gone_with_its_namespace_is_left_alone(tmp_path):
     """The cache still shows it when its copy goes."""
 
     async def story(on: Setting) -> None:
