@@ -77,145 +77,145 @@ class LocalTransport:
         self._gates = gates
         self._plain = replace(PLAIN_WRITE, field_manager=manager)
 
-    async def get(self, place: ResourceLocation, resource_version: str = "") -> Document:
-        return _document(self.record(place, resource_version))
+    async def get(self, location: ResourceLocation, resource_version: str = "") -> Document:
+        return _document(self.record(location, resource_version))
 
-    async def list(self, place: ResourceLocation, options: ListOptions) -> Document:
-        return _listing(self._kind(place), await self.page(place, options))
+    async def list(self, location: ResourceLocation, options: ListOptions) -> Document:
+        return _listing(self._kind(location), await self.page(location, options))
 
     @asynccontextmanager
     async def watch(
-        self, place: ResourceLocation, options: WatchOptions
+        self, location: ResourceLocation, options: WatchOptions
     ) -> AsyncIterator[AsyncIterator[WatchEvent]]:
-        async with self.notices(place, options) as notices:
+        async with self.notices(location, options) as notices:
             events = (_event(notice) async for notice in notices)
             async with aclosing(events):
                 yield events
 
     async def create(
-        self, place: ResourceLocation, document: Document, options: WriteOptions
+        self, location: ResourceLocation, document: Document, options: WriteOptions
     ) -> Document:
         self._check()
-        if place.subresource or self.answers(place):
-            return await self._answer(place, document, options)
-        return _document(await self.create_encoded(place, _encoded(document), options))
+        if location.subresource or self.answers(location):
+            return await self._answer(location, document, options)
+        return _document(await self.create_encoded(location, _encoded(document), options))
 
     async def update(
-        self, place: ResourceLocation, document: Document, options: WriteOptions
+        self, location: ResourceLocation, document: Document, options: WriteOptions
     ) -> Document:
         self._check()
-        kind = self._object_kind(place)
+        kind = self._object_kind(location)
         written = await self._registry.update(
             kind,
-            place.namespace,
-            place.name,
+            location.namespace,
+            location.name,
             _taken_object(document),
             self._signed(options),
-            place.subresource,
+            location.subresource,
             self._user,
         )
         return _document(written.record)
 
     async def patch(
-        self, place: ResourceLocation, kind: PatchType, patch: object, options: WriteOptions
+        self, location: ResourceLocation, kind: PatchType, patch: object, options: WriteOptions
     ) -> Document:
-        return _document(await self.patched(place, kind, patch, options))
+        return _document(await self.patched(location, kind, patch, options))
 
-    async def delete(self, place: ResourceLocation, options: DeleteOptions) -> Document:
+    async def delete(self, location: ResourceLocation, options: DeleteOptions) -> Document:
         self._check()
-        kind = self._object_kind(place)
+        kind = self._object_kind(location)
         deleted = await self._registry.delete(
-            kind, place.namespace, place.name, options, self._user
+            kind, location.namespace, location.name, options, self._user
         )
         document = _document(deleted.record)
         return _removed(kind, document) if deleted.gone else document
 
     async def delete_collection(
-        self, place: ResourceLocation, which: ListOptions, options: DeleteOptions
+        self, location: ResourceLocation, which: ListOptions, options: DeleteOptions
     ) -> Document:
         self._check()
-        kind = self._collection_kind(place)
+        kind = self._collection_kind(location)
         page = await self._registry.delete_collection(
-            kind, place.namespace, which, options, self._user
+            kind, location.namespace, which, options, self._user
         )
         return _listing(kind, page)
 
     async def _answer(
-        self, place: ResourceLocation, document: Document, options: WriteOptions
+        self, location: ResourceLocation, document: Document, options: WriteOptions
     ) -> Document:
         request = VirtualRequest(
-            kind=self._found(place),
-            namespace=place.namespace,
-            name=place.name,
-            subresource=place.subresource,
+            kind=self._found(location),
+            namespace=location.namespace,
+            name=location.name,
+            subresource=location.subresource,
             document=_taken_object(document),
             user=self._user,
             dry_run=options.dry_run,
             field_validation=options.field_validation,
         )
-        if place.subresource and place.subresource not in request.kind.virtual_subresources:
+        if location.subresource and location.subresource not in request.kind.virtual_subresources:
             raise NotFound(_NOTHING_HERE)
         return await self._registry.handle_virtual(request)
 
     # For `RecordClient`, which decodes its objects from the stored bytes
 
-    def record(self, place: ResourceLocation, resource_version: str = "") -> Record:
+    def record(self, location: ResourceLocation, resource_version: str = "") -> Record:
         self._check()
-        kind = self._object_kind(place)
-        if place.subresource == "scale":
-            return self._registry.get_scale(kind, place.namespace, place.name)
-        return self._registry.get(kind, place.namespace, place.name, resource_version)
+        kind = self._object_kind(location)
+        if location.subresource == "scale":
+            return self._registry.get_scale(kind, location.namespace, location.name)
+        return self._registry.get(kind, location.namespace, location.name, resource_version)
 
-    async def page(self, place: ResourceLocation, options: ListOptions) -> Page:
+    async def page(self, location: ResourceLocation, options: ListOptions) -> Page:
         self._check()
-        return await self._registry.list(self._kind(place), place.namespace, options)
+        return await self._registry.list(self._kind(location), location.namespace, options)
 
     @asynccontextmanager
     async def notices(
-        self, place: ResourceLocation, options: WatchOptions
+        self, location: ResourceLocation, options: WatchOptions
     ) -> AsyncIterator[AsyncIterator[EncodedWatchEvent]]:
-        watch = await self.open_watch(place, options)
+        watch = await self.open_watch(location, options)
         try:
             async with aclosing(_notices(watch)) as notices:
                 yield notices
         finally:
             watch.close()
 
-    async def open_watch(self, place: ResourceLocation, options: WatchOptions) -> Watch:
+    async def open_watch(self, location: ResourceLocation, options: WatchOptions) -> Watch:
         self._check()
-        kind = self._kind(place)
-        watch = await self._registry.watch(kind, place.namespace, options, place.name)
+        kind = self._kind(location)
+        watch = await self._registry.watch(kind, location.namespace, options, location.name)
         for gate in self._gates:
             gate.keep(watch)
         return watch
 
-    def answers(self, place: ResourceLocation) -> bool:
+    def answers(self, location: ResourceLocation) -> bool:
         """Whether the kind is virtual: an object is answered when it is created, and not stored."""
-        return self._found(place).virtual
+        return self._found(location).virtual
 
     async def create_encoded(
-        self, place: ResourceLocation, body: bytes, options: WriteOptions
+        self, location: ResourceLocation, body: bytes, options: WriteOptions
     ) -> Record:
         self._check()
-        kind = self._collection_kind(place)
+        kind = self._collection_kind(location)
         document = _object_in(body)
         written = await self._registry.create(
-            kind, place.namespace, document, self._signed(options), self._user
+            kind, location.namespace, document, self._signed(options), self._user
         )
         return written.record
 
     async def patched(
-        self, place: ResourceLocation, kind: PatchType, patch: object, options: WriteOptions
+        self, location: ResourceLocation, kind: PatchType, patch: object, options: WriteOptions
     ) -> Record:
         self._check()
         written = await self._registry.patch(
-            self._object_kind(place),
-            place.namespace,
-            place.name,
+            self._object_kind(location),
+            location.namespace,
+            location.name,
             kind,
             _taken(patch),
             options if kind is PatchType.APPLY else self._signed(options),
-            place.subresource,
+            location.subresource,
             self._user,
         )
         return written.record
@@ -230,32 +230,32 @@ class LocalTransport:
             return self._plain
         return options if options.field_manager else replace(options, field_manager=self._manager)
 
-    def _kind(self, place: ResourceLocation) -> Kind:
+    def _kind(self, location: ResourceLocation) -> Kind:
         """The kind of stored objects at a location."""
-        kind = self._found(place)
+        kind = self._found(location)
         if kind.virtual:
-            raise NotFound(_NOTHING_HERE) if place.name else _not_allowed()
+            raise NotFound(_NOTHING_HERE) if location.name else _not_allowed()
         return kind
 
-    def _found(self, place: ResourceLocation) -> Kind:
-        resource = place.resource
+    def _found(self, location: ResourceLocation) -> Kind:
+        resource = location.resource
         kind = self._plane.kinds.find(resource.group, resource.version, resource.plural)
-        if kind is None or (place.namespace and not kind.resource.namespaced):
+        if kind is None or (location.namespace and not kind.resource.namespaced):
             raise NotFound(_NOTHING_HERE)
         return kind
 
-    def _object_kind(self, place: ResourceLocation) -> Kind:
+    def _object_kind(self, location: ResourceLocation) -> Kind:
         """The kind at a location that must be one object, or a subresource that the kind has."""
-        kind = self._kind(place)
-        if not place.name or (kind.resource.namespaced and not place.namespace):
+        kind = self._kind(location)
+        if not location.name or (kind.resource.namespaced and not location.namespace):
             raise NotFound(_NOTHING_HERE)
-        check_subresource(kind, place.subresource)
+        check_subresource(kind, location.subresource)
         return kind
 
-    def _collection_kind(self, place: ResourceLocation) -> Kind:
+    def _collection_kind(self, location: ResourceLocation) -> Kind:
         """The kind at a location that must be a single collection."""
-        kind = self._kind(place)
-        if kind.resource.namespaced and not place.namespace:
+        kind = self._kind(location)
+        if kind.resource.namespaced and not location.namespace:
             raise _not_allowed()
         return kind
 
@@ -290,16 +290,16 @@ class RecordClient(Client):
                 yield seen
 
     async def create(self, obj: K, options: WriteOptions = PLAIN_WRITE) -> K:
-        place = ResourceLocation(obj.RESOURCE, obj.metadata.namespace)
-        if self._transport.answers(place):
+        location = ResourceLocation(obj.RESOURCE, obj.metadata.namespace)
+        if self._transport.answers(location):
             return await super().create(obj, options)
-        record = await self._transport.create_encoded(place, scheme.encode(obj), options)
+        record = await self._transport.create_encoded(location, scheme.encode(obj), options)
         return read_shared(type(obj), record.data)
 
     async def merge(
-        self, kind: type[K], place: ResourceLocation, patch: Document, options: WriteOptions
+        self, kind: type[K], location: ResourceLocation, patch: Document, options: WriteOptions
     ) -> K:
-        record = await self._transport.patched(place, PatchType.MERGE, patch, options)
+        record = await self._transport.patched(location, PatchType.MERGE, patch, options)
         return read_shared(kind, record.data)
 
 

@@ -14,8 +14,8 @@ from kubekit.plane.access.access_control import RbacController
 from kubekit.plane.access.authorizer import Authorizer
 from kubekit.plane.admission.quota import Quota, QuotaUsage
 from kubekit.plane.admission.webhooks import Webhooks
-from kubekit.plane.identity.answers import answer_alone
 from kubekit.plane.identity.default_accounts import DefaultAccounts
+from kubekit.plane.identity.virtual_handlers import register_standalone
 from kubekit.plane.registry.background.garbage_collector import GarbageCollector
 from kubekit.plane.registry.background.namespace_deletion import NamespaceDeleter
 from kubekit.plane.registry.definitions import startup
@@ -43,7 +43,7 @@ class Plane:
         self._namespaces = NamespaceDeleter(store, self.registry, environment)
         self._accounts = DefaultAccounts(store, self.registry)
         self._access = RbacController(self.registry)
-        answer_alone(self.registry, environment)
+        register_standalone(self.registry, environment)
         self._usage = QuotaUsage(self.registry, quota)
         self._webhooks = Webhooks(self.registry, environment)
         self._webhooks.register(self.registry.admission)

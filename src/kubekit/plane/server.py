@@ -44,9 +44,9 @@ class PlaneServer:
         self.authority = certificates.authority.read_bytes()
         self._audit = Audit(AuditFile(data / "audit.log"), asyncio.get_running_loop())
         site = Pages(self._audit, signing, metrics)
-        seams = ServerOptions(site=site, access=RbacCheck(), signing=signing, audit=self._audit)
+        options = ServerOptions(site=site, access=RbacCheck(), signing=signing, audit=self._audit)
         self._host = address[0]
-        self._server = Server(address, certificates, tokens, environment, seams)
+        self._server = Server(address, certificates, tokens, environment, options)
 
     @property
     def port(self) -> int:

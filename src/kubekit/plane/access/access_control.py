@@ -6,7 +6,7 @@ from kubekit.plane.access.aggregation import Aggregator
 from kubekit.plane.access.authorizer import Authorizer
 from kubekit.plane.access.bootstrap import Wanted, ensure_defaults
 from kubekit.plane.access.escalation import EscalationGuard
-from kubekit.plane.access.reviews import answers
+from kubekit.plane.access.reviews import virtual_handlers
 from kubekit.plane.registry.background.keyed_worker import KeyedWorker
 from kubekit.plane.registry.registry import Registry
 
@@ -19,7 +19,7 @@ class RbacController:
         self.authorizer = Authorizer(registry.store)
         self._aggregator = Aggregator(registry.store, registry)
         registry.admission.validating.append(EscalationGuard(self.authorizer))
-        registry.virtual_handlers.update(answers(self.authorizer))
+        registry.virtual_handlers.update(virtual_handlers(self.authorizer))
 
     @property
     def worker(self) -> KeyedWorker[str]:

@@ -97,10 +97,10 @@ class Authorizer:
         return self._index.rules(role, namespace)
 
     def _keep(self, key: _Key, decision: Decision) -> None:
-        letters = _characters(key)
-        if len(self._decisions) >= MOST_DECISIONS or self._characters + letters > MOST_CHARACTERS:
+        length = _characters(key)
+        if len(self._decisions) >= MOST_DECISIONS or self._characters + length > MOST_CHARACTERS:
             self._forget()
-        self._characters += letters
+        self._characters += length
         self._decisions[key] = decision
 
     def _forget(self) -> None:

@@ -91,9 +91,9 @@ def _subject_errors(spec: SubjectAccessReviewSpec) -> Iterator[FieldError]:
 
 
 def _metadata_errors(metadata: Metadata, words: str) -> Iterator[FieldError]:
-    said = {name: value for name, value in metadata.items() if value and name != "managedFields"}
-    if said:
-        yield invalid("metadata", said, words)
+    present = {name: value for name, value in metadata.items() if value and name != "managedFields"}
+    if present:
+        yield invalid("metadata", present, words)
 
 
 def _shown(spec: Spec) -> dict[str, str]:

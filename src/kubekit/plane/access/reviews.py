@@ -34,7 +34,7 @@ from kubekit.plane.users import User
 T = TypeVar("T", SubjectAccessReview, LocalSubjectAccessReview, SelfSubjectAccessReview)
 
 
-def answers(access: Authorizer) -> dict[tuple[str, str], VirtualHandler]:
+def virtual_handlers(access: Authorizer) -> dict[tuple[str, str], VirtualHandler]:
     """The handlers of the reviews, for `Registry.virtual_handlers`."""
     reviews = AccessReviews(access)
     asks: Mapping[str, VirtualHandler] = {
@@ -52,27 +52,27 @@ class AccessReviews:
     def __init__(self, access: Authorizer) -> None:
         self._access = access
 
-    def subject(self, question: VirtualRequest) -> Document:
-        spec = _read(SubjectAccessReview, question).spec
-        _refuse(question, review_rules.subject_errors(spec, question.document["metadata"]))
-        return self._answered(question, _subject(spec), spec)
+    def subject(self, request: VirtualRequest) -> Document:
+        spec = _read(SubjectAccessReview, request).spec
+        _refuse(request, review_rules.subject_errors(spec, request.document["metadata"]))
+        return self._answered(request, _subject(spec), spec)
 
-    def local(self, question: VirtualRequest) -> Document:
-        spec = _read(LocalSubjectAccessReview, question).spec
-        metadata, namespace = question.document["metadata"], question.namespace
-        _refuse(question, review_rules.local_errors(spec, metadata, namespace))
-        return self._answered(question, _subject(spec), spec)
+    def local(self, request: VirtualRequest) -> Document:
+        spec = _read(LocalSubjectAccessReview, request).spec
+        metadata, namespace = request.document["metadata"], request.namespace
+        _refuse(request, review_rules.local_errors(spec, metadata, namespace))
+        return self._answered(request, _subject(spec), spec)
 
-    def oneself(self, question: VirtualRequest) -> Document:
-        spec = _read(SelfSubjectAccessReview, question).spec
-        _refuse(question, review_rules.self_errors(spec, question.document["metadata"]))
-        return self._answered(question, question.user, spec)
+    def oneself(self, request: VirtualRequest) -> Document:
+        spec = _read(SelfSubjectAccessReview, request).spec
+        _refuse(request, review_rules.self_errors(spec, request.document["metadata"]))
+        return self._answered(request, request.user, spec)
 
-    def rules(self, question: VirtualRequest) -> Document:
-        namespace = (question.document.get("spec") or {}).get("namespace", "")
+    def rules(self, request: VirtualRequest) -> Document:
+        namespace = (request.document.get("spec") or {}).get("namespace", "")
         if not namespace:
             raise BadRequest("no namespace on request")
-        held = self._access.rules_for(question.user, namespace)
+        held = self._access.rules_for(request.user, namespace)
         rules = [rule.rule for rule in held.rules]
         status: Document = {
             "resourceRules": [_shown(rule) for rule in rules if rule.resources],
@@ -81,9 +81,9 @@ class AccessReviews:
         }
         if held.missing:
             status["evaluationError"] = not_found(held.missing)
-        return {**question.document, "spec": {}, "status": status}
+        return {**request.document, "spec": {}, "status": status}
 
-    def _answered(self, question: VirtualRequest, user: User, spec: review_rules.Spec) -> Document:
+    def _answered(self, request: VirtualRequest, user: User, spec: review_rules.Spec) -> Document:
         decision = self._access.decide(user, _attributes(spec))
         status: Document = {"allowed": decision.allowed}
         if decision.reason:
@@ -91,19 +91,19 @@ class AccessReviews:
         asked = spec.resource_attributes
         if asked is not None and (unread := review_rules.unread_selectors(asked)):
             status["evaluationError"] = unread
-        return {**question.document, "status": status}
+        return {**request.document, "status": status}
 
 
-def _read(kind: type[T], question: VirtualRequest) -> T:
-    question.document.setdefault("spec", {})
+def _read(kind: type[T], request: VirtualRequest) -> T:
+    request.document.setdefault("spec", {})
     # Its metadata is irrelevant, and not fully validated.
-    return scheme.decode_as(kind, {**question.document, "metadata": {}})
+    return scheme.decode_as(kind, {**request.document, "metadata": {}})
 
 
-def _refuse(question: VirtualRequest, wrong: Iterable[FieldError]) -> None:
+def _refuse(request: VirtualRequest, wrong: Iterable[FieldError]) -> None:
     found = list(islice(wrong, MOST_ERRORS))
     if found:
-        raise errors.invalid(question.form.resource, "", found)
+        raise errors.invalid(request.form.resource, "", found)
 
 
 def _subject(spec: SubjectAccessReviewSpec) -> User:
@@ -129,5 +129,5 @@ def _attributes(spec: review_rules.Spec) -> Attributes:
 
 def _shown(rule: PolicyRule) -> Document:
     """A rule as a document, without empty fields."""
-    said: Document = decode(encode(rule))
-    return said
+    document: Document = decode(encode(rule))
+    return document

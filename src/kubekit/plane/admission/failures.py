@@ -47,13 +47,13 @@ def denied(name: str, status: AdmissionStatus | None) -> ApiError:
     The error is of the class that an HTTP client would raise. A response may have megabytes; the
     texts from it are cut.
     """
-    said = status or AdmissionStatus()
-    code = said.code if _LEAST_CODE <= said.code <= _MOST_CODE else _LEAST_CODE
-    reason = said.reason[:_LONGEST_REASON]
-    why = said.message[:_LONGEST_MESSAGE] or reason
+    status = status or AdmissionStatus()
+    code = status.code if _LEAST_CODE <= status.code <= _MOST_CODE else _LEAST_CODE
+    reason = status.reason[:_LONGEST_REASON]
+    why = status.message[:_LONGEST_MESSAGE] or reason
     words = f'admission webhook "{name}" denied the request'
     message = f"{words}: {why}" if why else f"{words} without explanation"
-    return _class_of(code, reason)(message, _cut(said.details))
+    return _class_of(code, reason)(message, _cut(status.details))
 
 
 @lru_cache(256)

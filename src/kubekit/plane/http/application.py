@@ -36,15 +36,18 @@ class Application:
     """The handler of a server. It does not depend on sockets."""
 
     def __init__(
-        self, authenticator: Authenticator, environment: ExecutionEnvironment, seams: ServerOptions
+        self,
+        authenticator: Authenticator,
+        environment: ExecutionEnvironment,
+        options: ServerOptions,
     ) -> None:
         self._authenticator = authenticator
         self._environment = environment
-        self._site = seams.site
-        self._access = seams.access
-        self._limits = seams.limits
-        self._audit = seams.audit
-        self._fairness = Fairness(seams.fairness)
+        self._site = options.site
+        self._access = options.access
+        self._limits = options.limits
+        self._audit = options.audit
+        self._fairness = Fairness(options.fairness)
         self._mounts = Mounts()
         self._unauthorized = refusal(unauthorized())
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -229,8 +232,8 @@ def _only_name(selector: str) -> str:
         terms = field_selectors.parse(selector).requirements
     except SelectorError:
         return ""
-    said = [term.value for term in terms if term.field == "metadata.name" and term.operator == "="]
-    return said[0] if said else ""
+    names = [term.value for term in terms if term.field == "metadata.name" and term.operator == "="]
+    return names[0] if names else ""
 
 
 def _refused(problem: Exception) -> Response:

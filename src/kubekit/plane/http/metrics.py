@@ -114,7 +114,7 @@ class RequestMetrics:
         )
         duration = HistogramMetricFamily(
             "apiserver_request_duration_seconds",
-            "Time to the answer; of a watch, to its beginning.",
+            "Time to the response; for a watch, to its start.",
             labels=_REQUEST,
         )
         for route, meter in (*self._meters(registry).items(), *self._unauthenticated.items()):
@@ -129,14 +129,14 @@ class RequestMetrics:
     def _audited(self) -> Iterator[Metric]:
         if self._audit is None:
             return
-        figures = self._audit.counts
+        counts = self._audit.counts
         yield CounterMetricFamily(
-            "apiserver_audit_event", "Entries written to the audit log.", value=figures.written
+            "apiserver_audit_event", "Entries written to the audit log.", value=counts.written
         )
         lost = CounterMetricFamily(
             "apiserver_audit_error", "Entries that were lost.", labels=("plugin",)
         )
-        lost.add_metric(("log",), figures.lost)
+        lost.add_metric(("log",), counts.lost)
         yield lost
 
 
@@ -159,21 +159,21 @@ def _watches(registry: Registry) -> Metric:
 
 
 def _store(store: Store) -> Iterator[Metric]:
-    figures = store.stats
+    stats = store.stats
     for name, text, value in (
         ("revision", "The newest revision.", store.revision),
         ("compacted_revision", "The last revision that is forgotten.", store.compacted),
         ("size_bytes", "Bytes on disk.", store.size),
-        ("largest_batch", "The most changes committed together.", figures.largest),
+        ("largest_batch", "The most changes committed together.", stats.largest),
         ("stopped", "1 when nothing can be written before a restart.", bool(store.stopped)),
     ):
         yield GaugeMetricFamily(f"compute_store_{name}", text, value=float(value))
     yield CounterMetricFamily(
-        "compute_store_writes", "Changes committed.", value=float(figures.writes)
+        "compute_store_writes", "Changes committed.", value=float(stats.writes)
     )
     yield SummaryMetricFamily(
         "compute_store_commit_duration_seconds",
         "Time to commit one batch.",
-        count_value=figures.commits,
-        sum_value=figures.seconds,
+        count_value=stats.commits,
+        sum_value=stats.seconds,
     )

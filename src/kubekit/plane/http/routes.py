@@ -34,7 +34,7 @@ class Route:
     watch: bool = False
 
     @property
-    def question(self) -> Kind | None:
+    def virtual_kind(self) -> Kind | None:
         """The kind of the virtual object that is created here, if it is not stored."""
         if self.subresource:
             return self.kind.virtual_subresources.get(self.subresource)

@@ -40,7 +40,7 @@ class Server:
         tls: Certificates | None,
         tokens: Tokens,
         environment: ExecutionEnvironment,
-        seams: ServerOptions = PLAIN,
+        options: ServerOptions = PLAIN,
     ) -> None:
         if not address[0]:
             raise CannotListen("no address to listen on is named: 127.0.0.1 is this machine's own")
@@ -50,13 +50,13 @@ class Server:
             )
         self._address = address
         self._tls = tls
-        self._limits = seams.limits
+        self._limits = options.limits
         self._environment = environment
         self._authenticator = Authenticator(
-            tokens, environment, tls, seams.signing, anonymous_health=seams.anonymous_health
+            tokens, environment, tls, options.signing, anonymous_health=options.anonymous_health
         )
-        self._application = Application(self._authenticator, environment, seams)
-        self._peers = Peers(seams.limits, environment, self._authenticator.knows)
+        self._application = Application(self._authenticator, environment, options)
+        self._peers = Peers(options.limits, environment, self._authenticator.knows)
         self._listener: asyncio.Server | None = None
         self._renewals = None if tls is None else Renewals(tls, environment.now)
 

@@ -45,7 +45,7 @@ _OBJECT: Final[Mapping[str, Verb]] = {
 _SUBRESOURCE: Final[Mapping[str, Verb]] = {"GET": "get", "PUT": "update", "PATCH": "patch"}
 _UNNAMED: Final = "unknown"
 _REPLACED: Final[Mapping[str, Verb]] = {"PUT": "update"}
-_QUESTION: Final[Mapping[str, Verb]] = {"POST": "create"}
+_VIRTUAL: Final[Mapping[str, Verb]] = {"POST": "create"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +92,8 @@ def verb_of(method: str, route: Route, parameters: Parameters) -> Verb:
 
 
 def _allowed(route: Route) -> Mapping[str, Verb]:
-    if route.question is not None:
-        return _QUESTION
+    if route.virtual_kind is not None:
+        return _VIRTUAL
     if route.subresource:
         return _REPLACED if route.subresource == FINALIZE else _SUBRESOURCE
     if route.name:
@@ -136,8 +136,8 @@ async def watch(call: VerbCall) -> Response:
 
 async def create(call: VerbCall) -> Response:
     route, context = call.route, call.context
-    if route.question is not None:
-        return await _ask(call, route.question)
+    if route.virtual_kind is not None:
+        return await _answer_virtual(call, route.virtual_kind)
     form, options = call.form(), write_options(call.parameters, "CreateOptions", call.agent)
     call.request.dry_run = options.dry_run
     document = request_bodies.document(call.request, route.kind, context.body_limit)
@@ -235,14 +235,14 @@ HANDLERS: Final[Mapping[Verb, VerbHandler]] = {
 }
 
 
-async def _ask(call: VerbCall, kind: Kind) -> Response:
+async def _answer_virtual(call: VerbCall, kind: Kind) -> Response:
     """The response to a virtual object: the same object with its status filled in."""
     route, context = call.route, call.context
     call.form()  # there is one form only, so this just checks that the client accepts it
     options = write_options(call.parameters, "CreateOptions")
     call.request.dry_run = options.dry_run
     document = request_bodies.document(call.request, kind, context.body_limit)
-    question = VirtualRequest(
+    request = VirtualRequest(
         kind=route.kind,
         namespace=route.namespace,
         name=route.name,
@@ -252,8 +252,8 @@ async def _ask(call: VerbCall, kind: Kind) -> Response:
         dry_run=options.dry_run,
         field_validation=options.field_validation,
     )
-    body = encode(await context.registry.handle_virtual(question))
-    return Response(201, body, headers=responses.warning_headers(question.warnings))
+    body = encode(await context.registry.handle_virtual(request))
+    return Response(201, body, headers=responses.warning_headers(request.warnings))
 
 
 def _shown(call: VerbCall, body: Body) -> Response:

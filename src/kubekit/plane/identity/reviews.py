@@ -37,13 +37,13 @@ class TokenReviews:
         self._authenticate_token = authenticate_token
         self._audience = audience
 
-    def answer(self, question: VirtualRequest) -> Document:
-        spec = question.document.get("spec") or {}
+    def answer(self, request: VirtualRequest) -> Document:
+        spec = request.document.get("spec") or {}
         token = spec.get("token", "")
         if not token:
             raise BadRequest("token is required for TokenReview in authentication")
         wanted = spec.get("audiences") or [self._audience]
-        return {**question.document, "status": self._status(token, wanted)}
+        return {**request.document, "status": self._status(token, wanted)}
 
     def _status(self, token: str, wanted: Sequence[str]) -> Document:
         found = self._authenticate_token(token)
@@ -63,13 +63,13 @@ class SelfReviews:
     def __init__(self, now: Callable[[], datetime]) -> None:
         self._now = now
 
-    def answer(self, question: VirtualRequest) -> Document:
-        document = question.document
+    def answer(self, request: VirtualRequest) -> Document:
+        document = request.document
         return {
             "apiVersion": document["apiVersion"],
             "kind": document["kind"],
             "metadata": {"creationTimestamp": times.format_time(self._now())},
-            "status": {"userInfo": user_info(question.user)},
+            "status": {"userInfo": user_info(request.user)},
         }
 
 

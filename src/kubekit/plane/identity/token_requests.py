@@ -37,26 +37,26 @@ class TokenRequests:
         self._store = accounts.registry.store
         self._now = environment.now
 
-    def answer(self, question: VirtualRequest) -> Document:
+    def answer(self, request: VirtualRequest) -> Document:
         """The request with the token in its status."""
-        account = self._find(question)
-        document = question.document
-        _check_name(document, question.name)
+        account = self._find(request)
+        document = request.document
+        _check_name(document, request.name)
         spec = document.get("spec") or {}
-        seconds = _seconds(spec, document["metadata"].get("name", ""), question.warnings)
+        seconds = _seconds(spec, document["metadata"].get("name", ""), request.warnings)
         reference = spec.get("boundObjectRef")
         binding = TokenBinding(
-            question.namespace, account, self._bound(question.namespace, reference)
+            request.namespace, account, self._bound(request.namespace, reference)
         )
         audiences = spec.get("audiences") or [self._accounts.issuer]
         token, end = self._accounts.issue(binding, audiences, timedelta(seconds=seconds))
         if len(token) > LONGEST_TOKEN:
             raise BadRequest(
-                f"spec.audiences: the token would be longer than {LONGEST_TOKEN} letters"
+                f"spec.audiences: the token would be longer than {LONGEST_TOKEN} characters"
             )
         return {
             **document,
-            "metadata": _metadata(question, account.uid, self._now()),
+            "metadata": _metadata(request, account.uid, self._now()),
             "spec": {
                 "audiences": audiences,
                 "expirationSeconds": seconds,
@@ -65,11 +65,11 @@ class TokenRequests:
             "status": {"token": token, "expirationTimestamp": times.format_time(end)},
         }
 
-    def _find(self, question: VirtualRequest) -> BoundObject:
-        record = self._store.find(ACCOUNTS, f"{question.namespace}/{question.name}")
+    def _find(self, request: VirtualRequest) -> BoundObject:
+        record = self._store.find(ACCOUNTS, f"{request.namespace}/{request.name}")
         if record is None:
-            raise errors.not_found(ServiceAccount.RESOURCE, question.name)
-        return BoundObject(question.name, meta_of(record).uid)
+            raise errors.not_found(ServiceAccount.RESOURCE, request.name)
+        return BoundObject(request.name, meta_of(record).uid)
 
     def _bound(self, namespace: str, reference: dict[str, str] | None) -> BoundObject | None:
         """The object that the token is bound to. Only Secrets are supported."""
@@ -90,10 +90,10 @@ class TokenRequests:
 
 
 def _check_name(document: Document, name: str) -> None:
-    said = document["metadata"].get("name")
-    if said not in (None, "", name):
+    given = document["metadata"].get("name")
+    if given not in (None, "", name):
         detail = "must match the service account name if specified"
-        problem = fields.invalid("metadata.name", said, detail)
+        problem = fields.invalid("metadata.name", given, detail)
         raise errors.invalid(TokenRequest.RESOURCE, name, [problem])
 
 
@@ -115,10 +115,10 @@ def _seconds(spec: dict[str, Any], name: str, warnings: list[str]) -> int:
     return min(seconds, LONGEST)
 
 
-def _metadata(question: VirtualRequest, uid: str, now: datetime) -> dict[str, str]:
+def _metadata(request: VirtualRequest, uid: str, now: datetime) -> dict[str, str]:
     return {
-        "name": question.name,
-        "namespace": question.namespace,
+        "name": request.name,
+        "namespace": request.namespace,
         "uid": uid,
         "creationTimestamp": times.format_time(now),
     }

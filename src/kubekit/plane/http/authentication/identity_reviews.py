@@ -4,7 +4,7 @@ from functools import partial
 
 from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.http.authentication.authenticator import Authenticator
-from kubekit.plane.identity import answers
+from kubekit.plane.identity import virtual_handlers
 from kubekit.plane.identity.accounts import ServiceAccounts, issuer_of
 from kubekit.plane.registry.registry import Registry
 
@@ -15,6 +15,6 @@ def answer(
     """Answer identity reviews in the plane below a path, and accept its service accounts."""
     accounts = ServiceAccounts(registry, authenticator.key, issuer_of(prefix), environment)
     authenticator.add(accounts)
-    answers.answer(
+    virtual_handlers.register(
         accounts, partial(authenticator.authenticate_token, registry=registry), environment
     )

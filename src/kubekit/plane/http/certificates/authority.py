@@ -130,8 +130,8 @@ class Certificates:
             message = f"{files} do not belong together: delete both, and new ones are made"
             raise CertificatesRefused(message)
         elif now < ca.certificate.not_valid_before_utc:
-            begin = ca.certificate.not_valid_before_utc.isoformat()
-            message = f"{self.authority} is valid from {begin}, and it is {now.isoformat()}: set the clock"
+            start = ca.certificate.not_valid_before_utc.isoformat()
+            message = f"{self.authority} is valid from {start}, and it is {now.isoformat()}: set the clock"
             raise CertificatesRefused(message)
         self._ca = ca
         self._clients.clear()

@@ -17,7 +17,7 @@ Generation = Literal["v2", "v2beta1"]
 
 _VERBS: Final = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 _SUBRESOURCE_VERBS: Final = ("get", "patch", "update")
-_QUESTION_VERBS: Final = ("create",)
+_VIRTUAL_VERBS: Final = ("create",)
 # The verbs that Kubernetes hides for a kind whose definition is being deleted.
 _NOT_WHILE_CLOSING: Final = frozenset({"create", "patch", "update"})
 # Deleting all namespaces at once would empty the plane; Kubernetes has no such verb either.
@@ -76,7 +76,7 @@ def aggregated(kinds: Iterable[Kind], *, core: bool, generation: Generation) -> 
 def verbs(kind: Kind) -> tuple[str, ...]:
     """The verbs of a kind."""
     if kind.virtual:
-        return _QUESTION_VERBS
+        return _VIRTUAL_VERBS
     if kind.terminating:
         return tuple(verb for verb in _VERBS if verb not in _NOT_WHILE_CLOSING)
     place = (kind.resource.group, kind.resource.plural)
@@ -152,8 +152,8 @@ def _subresources(kind: Kind) -> Iterator[tuple[str, Document, tuple[str, ...]]]
         yield "scale", scale, _SUBRESOURCE_VERBS
     if kind.resource.status:
         yield "status", kind_triple(kind), _SUBRESOURCE_VERBS
-    for name, question in kind.virtual_subresources.items():
-        yield name, kind_triple(question), _QUESTION_VERBS
+    for name, virtual in kind.virtual_subresources.items():
+        yield name, kind_triple(virtual), _VIRTUAL_VERBS
 
 
 def _groups(kinds: Iterable[Kind]) -> list[tuple[str, list[Kind]]]:

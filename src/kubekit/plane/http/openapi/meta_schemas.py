@@ -48,9 +48,9 @@ def _flag(description: str) -> Schema:
 
 
 def _list(description: str, items: Schema, kind: str = "atomic", *keys: str) -> Schema:
-    said = {"x-kubernetes-list-type": kind}
+    list_type = {"x-kubernetes-list-type": kind}
     merged: Schema = {"x-kubernetes-list-map-keys": list(keys)} if keys else {}
-    return {"description": description, "type": "array", "items": items, **said, **merged}
+    return {"description": description, "type": "array", "items": items, **list_type, **merged}
 
 
 def _map(description: str) -> Schema:
@@ -79,33 +79,34 @@ SHARED: Final[dict[str, Schema]] = {
     OBJECT_META: _object(
         "The metadata of a stored object.",
         {
-            "annotations": _map("Notes of tools and people; nothing is selected by them."),
+            "annotations": _map("Notes of tools and users; not for selectors."),
             "creationTimestamp": reference(
                 _TIME, "When the object was created. Set by the server."
             ),
-            "deletionGracePeriodSeconds": _integer("How long the object may take to go."),
+            "deletionGracePeriodSeconds": _integer("How long the deletion may take."),
             "deletionTimestamp": reference(
-                _TIME, "When its removal was asked for. Set by the server."
+                _TIME, "When its deletion was requested. Set by the server."
             ),
             "finalizers": _list(
-                "Who must still do something before the object can go.", {"type": "string"}, "set"
+                "What must still happen before the object is removed.", {"type": "string"}, "set"
             )
             | {"x-kubernetes-patch-strategy": "merge"},
-            "generateName": _text(
-                "How a name begins that the server completes; used if name is empty."
-            ),
-            "generation": _integer("Counts the changes of what is wanted. Set by the server."),
-            "labels": _map("What objects are selected by."),
+            "generateName": _text("The prefix of a generated name; used if name is empty."),
+            "generation": _integer("Counts the changes of the spec. Set by the server."),
+            "labels": _map("Labels for selectors."),
             "managedFields": _list("Which writer owns which fields.", reference(_MANAGED_FIELDS)),
             "name": _text("Names the object within its kind and namespace; it cannot be changed."),
             "namespace": _text("The namespace that the object is in; it cannot be changed."),
             "ownerReferences": _list(
-                "The objects that this one goes with.", reference(_OWNER_REFERENCE), "map", "uid"
+                "The owners of this object: it is deleted with them.",
+                reference(_OWNER_REFERENCE),
+                "map",
+                "uid",
             )
             | {"x-kubernetes-patch-strategy": "merge", "x-kubernetes-patch-merge-key": "uid"},
             "resourceVersion": _text("The version of the object, to be handed back as it is."),
             "selfLink": _text("No longer used."),
-            "uid": _text("Tells the object from all others of any time. Set by the server."),
+            "uid": _text("Unique among all objects of all times. Set by the server."),
         },
     ),
     _OWNER_REFERENCE: _object(
@@ -142,7 +143,7 @@ SHARED: Final[dict[str, Schema]] = {
     LIST_META: _object(
         "The metadata of a list.",
         {
-            "continue": _text("Where the next page begins; empty on the last one."),
+            "continue": _text("The token for the next page; empty on the last one."),
             "remainingItemCount": _integer("How many objects the later pages hold, if known."),
             "resourceVersion": _text("The version of the collection that the list shows."),
             "selfLink": _text("No longer used."),
@@ -153,7 +154,7 @@ SHARED: Final[dict[str, Schema]] = {
         _TYPED
         | {
             "dryRun": _list("All: judge the request, but remove nothing.", {"type": "string"}),
-            "gracePeriodSeconds": _integer("How long the object may take to go; 0 means at once."),
+            "gracePeriodSeconds": _integer("How long the deletion may take; 0 means at once."),
             "orphanDependents": _flag("Older form of propagationPolicy."),
             "preconditions": reference(_PRECONDITIONS, "What must hold, or nothing is removed."),
             "propagationPolicy": _text("Dependents: Orphan, Background or Foreground."),

@@ -23,7 +23,7 @@ Document = dict[str, Any]
 Schema = dict[str, Any]
 
 _DEFINITION: Final = "#/definitions/"
-# A default can be said, but clients would take it for something they must send.
+# A default is allowed, but clients would take it for a required value.
 _UNSAYABLE: Final = frozenset({"allOf", "anyOf", "default", "not", "nullable", "oneOf"})
 _SHAPE: Final = frozenset({"type", "properties", "items", "additionalProperties", "required"})
 _PRESERVED: Final = "x-kubernetes-preserve-unknown-fields"
@@ -47,10 +47,10 @@ def document(kinds: Iterable[Kind]) -> Document:
 
 def _schema(node: Schema) -> Schema:
     if (target := _target(node)) is not None:
-        said = {"description": node["description"]} if "description" in node else {}
-        return said | {"$ref": target}
+        siblings = {"description": node["description"]} if "description" in node else {}
+        return siblings | {"$ref": target}
     dropped = _UNSAYABLE | (_SHAPE if _open(node) else frozenset())
-    kept = {word: said for word, said in node.items() if word not in dropped}
+    kept = {keyword: value for keyword, value in node.items() if keyword not in dropped}
     for word in ("items", "additionalProperties"):
         if isinstance(kept.get(word), dict):
             kept[word] = _schema(kept[word])
@@ -77,16 +77,16 @@ def _path(path: PathOperations) -> Document:
 
 
 def _operation(operation: Operation) -> Document:
-    answers = {
+    responses = {
         str(code): {"description": reason(code), "schema": {"$ref": _DEFINITION + schema}}
-        for code, schema in operation.answers.items()
+        for code, schema in operation.responses.items()
     }
     return operation_head(operation) | {
         "consumes": operation.consumes,
         "produces": ["application/json"],
         "schemes": ["https"],
         "parameters": [*_body(operation), *map(_parameter, operation.parameters)],
-        "responses": answers | UNAUTHORIZED,
+        "responses": responses | UNAUTHORIZED,
     }
 
 
@@ -94,8 +94,8 @@ def _body(operation: Operation) -> list[Document]:
     if not operation.body:
         return []
     schema = {"$ref": _DEFINITION + operation.body}
-    said = {"name": "body", "in": "body", "schema": schema}
-    return [said | ({"required": True} if operation.body_required else {})]
+    parameter = {"name": "body", "in": "body", "schema": schema}
+    return [parameter | ({"required": True} if operation.body_required else {})]
 
 
 def _parameter(parameter: Parameter) -> Document:

@@ -1,7 +1,7 @@
 """OpenAPI v2 as protobuf: the only form of it that kubectl reads.
 
 The numbers are those of the public message definitions of gnostic (``openapiv2.proto``). Each
-table names the keywords that its message can carry; what begins with ``x-`` goes along as text.
+table names the keywords of its message; extensions that start with ``x-`` are added as text.
 """
 
 import struct

@@ -144,15 +144,15 @@ def _operation(operation: Operation) -> Document:
         "content": _content(operation.body, operation.consumes),
         "required": operation.body_required,
     }
-    answers = {
+    responses = {
         str(code): {"description": reason(code), "content": _content(schema, ("application/json",))}
-        for code, schema in operation.answers.items()
+        for code, schema in operation.responses.items()
     }
     return (
         operation_head(operation)
         | {"parameters": [_parameter(parameter) for parameter in operation.parameters]}
         | ({"requestBody": body} if operation.body else {})
-        | {"responses": answers | UNAUTHORIZED}
+        | {"responses": responses | UNAUTHORIZED}
     )
 
 

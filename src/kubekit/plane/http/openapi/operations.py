@@ -32,7 +32,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """One method at one path. ``body`` and ``answers`` are names of schemas."""
+    """One method at one path. ``body`` and ``responses`` are names of schemas."""
 
     method: str
     action: str
@@ -42,7 +42,7 @@ class Operation:
     body: str = ""
     body_required: bool = True
     consumes: tuple[str, ...] = JSON_AND_YAML
-    answers: Mapping[int, str]
+    responses: Mapping[int, str]
     group_version_kind: Mapping[str, str]
 
 
@@ -70,21 +70,21 @@ _WRITING: Final = _DRY_RUN + _query(
 _PATCHING: Final = _WRITING + _query(
     force=("boolean", "Whether an apply takes fields over from other managers."),
 )
-_READING: Final = _query(resourceVersion=("string", "How fresh the answer must be."))
+_READING: Final = _query(resourceVersion=("string", "How fresh the response must be."))
 _LISTING: Final = _query(
     allowWatchBookmarks=("boolean", "Whether a watch may send bookmarks."),
-    continue_=("string", "Where the last page ended, as it said itself."),
+    continue_=("string", "The continue token of the previous page."),
     fieldSelector=("string", "Only objects with these field values."),
     labelSelector=("string", "Only objects with these labels."),
-    limit=("integer", "The most objects in one answer; the rest comes by continue."),
-    resourceVersion=("string", "How fresh the answer must be, or where a watch begins."),
+    limit=("integer", "The most objects in one response; the rest is fetched with continue."),
+    resourceVersion=("string", "How fresh the response must be, or where a watch starts."),
     resourceVersionMatch=("string", "How to read resourceVersion: Exact or NotOlderThan."),
-    sendInitialEvents=("boolean", "Whether a watch begins with what is there already."),
-    timeoutSeconds=("integer", "How long the call may last."),
+    sendInitialEvents=("boolean", "Whether a watch starts with the existing objects."),
+    timeoutSeconds=("integer", "How long the request may last."),
     watch=("boolean", "Whether to follow the changes instead of listing."),
 )
 _DELETING: Final = _DRY_RUN + _query(
-    gracePeriodSeconds=("integer", "How long the object may take to go; 0 means at once."),
+    gracePeriodSeconds=("integer", "How long the deletion may take; 0 means at once."),
     orphanDependents=("boolean", "Older form of propagationPolicy."),
     propagationPolicy=("string", "What becomes of dependents: Orphan, Background, Foreground."),
 )
@@ -121,7 +121,7 @@ def paths_of(kind: Kind) -> Iterator[PathOperations]:
     """Every path of a kind, the collections first."""
     described = _Described(kind)
     if kind.virtual:
-        yield described.question()
+        yield described.virtual()
         return
     if kind.resource.namespaced:
         yield described.everywhere()
@@ -133,8 +133,8 @@ def paths_of(kind: Kind) -> Iterator[PathOperations]:
         yield described.subresource("scale", meta_schemas.SCALE)
     if kind.resource.status:
         yield described.subresource("status", schema_name(kind))
-    for name, question in kind.virtual_subresources.items():
-        yield described.question_about(name, question)
+    for name, virtual in kind.virtual_subresources.items():
+        yield described.virtual_subresource(name, virtual)
 
 
 class _Described:
@@ -167,19 +167,19 @@ class _Described:
             )
         return PathOperations(self._collection, self._own, tuple(operations))
 
-    def question(self) -> PathOperations:
+    def virtual(self) -> PathOperations:
         """The path of a virtual kind, whose objects are answered when they are created."""
         own, word = schema_name(self._kind), self._kind.resource.kind
-        asking = self._operation("post", "post", f"create a {word}", own)
-        return PathOperations(self._collection, self._own, (asking,))
+        creation = self._operation("post", "post", f"create a {word}", own)
+        return PathOperations(self._collection, self._own, (creation,))
 
-    def question_about(self, name: str, question: Kind) -> PathOperations:
+    def virtual_subresource(self, name: str, virtual: Kind) -> PathOperations:
         """The path of a virtual subresource of one object."""
-        words = f"create a {question.resource.kind} of a {self._kind.resource.kind}"
-        asking = self._operation("post", "post", words, schema_name(question), scope=name)
-        asking = replace(asking, group_version_kind=kind_triple(question))
+        words = f"create a {virtual.resource.kind} of a {self._kind.resource.kind}"
+        creation = self._operation("post", "post", words, schema_name(virtual), scope=name)
+        creation = replace(creation, group_version_kind=kind_triple(virtual))
         path = f"{self._collection}/{{name}}/{name}"
-        return PathOperations(path, (self._named, *self._own), (asking,))
+        return PathOperations(path, (self._named, *self._own), (creation,))
 
     def item(self) -> PathOperations:
         own, word = schema_name(self._kind), self._kind.resource.kind
@@ -221,7 +221,7 @@ class _Described:
             body=rule.body or (schema if method in ("post", "put") else ""),
             body_required=action not in ("delete", "deletecollection"),
             consumes=_patches(self._kind) if action == "patch" else JSON_AND_YAML,
-            answers=dict.fromkeys(rule.codes, schema),
+            responses=dict.fromkeys(rule.codes, schema),
             group_version_kind=_SCALE_KIND
             if schema == meta_schemas.SCALE
             else kind_triple(self._kind),

@@ -81,7 +81,7 @@ def served_places(kinds: Kinds) -> Iterator[Place]:
                 verb = verb_of(method, found, NOTHING)
             except ApiError:
                 continue
-            words = (kind.resource.plural, found.subresource) if found.question else ()
+            words = (kind.resource.plural, found.subresource) if found.virtual_kind else ()
             question = "/".join(filter(None, words))
             yield Place(method, path, kind.resource.kind, question)
             if verb == "list":

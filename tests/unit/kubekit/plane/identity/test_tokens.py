@@ -145,7 +145,7 @@ REFUSED = {
     ),
     "for too many": (
         {"spec": {"audiences": ["x" * 100] * 100}},
-        (400, "spec.audiences: the token would be longer than 8192 letters"),
+        (400, "spec.audiences: the token would be longer than 8192 characters"),
     ),
     "of another name": (
         {"metadata": {"name": "other"}},

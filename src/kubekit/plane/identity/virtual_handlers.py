@@ -14,19 +14,19 @@ from kubekit.plane.identity.web_tokens import SigningKey
 from kubekit.plane.registry.registry import Registry
 
 
-def answer(
+def register(
     accounts: ServiceAccounts,
     authenticate_token: AuthenticateToken,
     environment: ExecutionEnvironment,
 ) -> None:
     """Answer them in the plane of these accounts. ``speaks`` finds the user of a token."""
-    answers = accounts.registry.virtual_handlers
-    answers[ACCOUNTS, "token"] = TokenRequests(accounts, environment).answer
-    answers[REVIEWS_OF_TOKENS, ""] = TokenReviews(authenticate_token, accounts.issuer).answer
-    answers[REVIEWS_OF_ONESELF, ""] = SelfReviews(environment.now).answer
+    handlers = accounts.registry.virtual_handlers
+    handlers[ACCOUNTS, "token"] = TokenRequests(accounts, environment).answer
+    handlers[REVIEWS_OF_TOKENS, ""] = TokenReviews(authenticate_token, accounts.issuer).answer
+    handlers[REVIEWS_OF_ONESELF, ""] = SelfReviews(environment.now).answer
 
 
-def answer_alone(registry: Registry, environment: ExecutionEnvironment) -> None:
+def register_standalone(registry: Registry, environment: ExecutionEnvironment) -> None:
     """Answer them in a plane without a server. Its tokens become invalid when it is closed."""
     accounts = ServiceAccounts(registry, SigningKey.fresh(), issuer_of("/"), environment)
-    answer(accounts, accounts.authenticate_token, environment)
+    register(accounts, accounts.authenticate_token, environment)

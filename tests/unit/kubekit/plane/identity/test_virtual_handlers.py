@@ -13,7 +13,7 @@ from kubekit.plane.identity.accounts import (
     issuer_of,
     read_claims,
 )
-from kubekit.plane.identity.answers import answer_alone
+from kubekit.plane.identity.virtual_handlers import register_standalone
 from kubekit.plane.identity.web_tokens import SigningKey
 from kubekit.plane.registry import builtins
 from kubekit.plane.registry.kinds import Kinds
@@ -35,7 +35,7 @@ async def asked(world: World, kind: str, document: dict[str, object], user: User
 async def test_a_plane_alone_answers_for_itself(world):
     """Its tokens are valid in this plane, until it is closed."""
     world.registry.kinds = Kinds((*world.registry.kinds, *builtins.reviews()))
-    answer_alone(world.registry, world.surroundings)
+    register_standalone(world.registry, world.surroundings)
     accounts = world.registry.kinds.require("v1", "ServiceAccount")
     await world.registry.create(accounts, SPACE, {"metadata": {"name": "robot"}}, PLAIN_WRITE)
     request = VirtualRequest(
