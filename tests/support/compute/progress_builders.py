@@ -132,7 +132,9 @@ def row_of(sighting: RolloutSnapshot, before: Rollout | None = None) -> CityRow:
     return row
 
 
-def told(sighting: RolloutSnapshot, before: Rollout | None = None) -> tuple[Phase, str, str]:
+def phase_and_text(
+    sighting: RolloutSnapshot, before: Rollout | None = None
+) -> tuple[Phase, str, str]:
     """Phase, words and reason of the only row."""
     row = row_of(sighting, before)
     return row.phase, row.why, row.reason

@@ -104,9 +104,9 @@ class Rivals:
 Story = Callable[[Rivals], Awaitable[None]]
 
 
-def told(story: Story, seed: int = 1, settings: ElectionSettings = SETTINGS) -> None:
+def run_story(story: Story, seed: int = 1, settings: ElectionSettings = SETTINGS) -> None:
     """Run a story in a world of its own."""
-    run(_told(story, seed, settings), SimLoop(seed))
+    run(_run_story(story, seed, settings), SimLoop(seed))
 
 
 async def until(truth: Callable[[], object], limit: float = 60.0) -> float:
@@ -123,7 +123,7 @@ def clock() -> Any:
     return START + timedelta(seconds=asyncio.get_running_loop().time())
 
 
-async def _told(story: Story, seed: int, settings: ElectionSettings) -> None:
+async def _run_story(story: Story, seed: int, settings: ElectionSettings) -> None:
     async with _world(seed, settings) as rivals:
         await story(rivals)
 

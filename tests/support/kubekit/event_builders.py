@@ -43,29 +43,29 @@ class Scene:
         metadata = ObjectMeta(name=name, namespace="default")
         return await self.client.create(ConfigMap(metadata=metadata))
 
-    async def told(self, namespace: str = "default") -> tuple[Event, ...]:
-        """Everything that was told, once there is nothing left to write at once."""
+    async def reported(self, namespace: str = "default") -> tuple[Event, ...]:
+        """All reported events, once no event waits to be written."""
         await asyncio.sleep(1)
         return (await self.client.list(Event, namespace)).items
 
     async def only(self) -> Event:
-        (event,) = await self.told()
+        (event,) = await self.reported()
         return event
 
 
 Story = Callable[[Scene], Awaitable[None]]
 
 
-def told(story: Story) -> None:
+def run_story(story: Story) -> None:
     """Run a story beside a recorder."""
-    virtual_time.run(_told(story))
+    virtual_time.run(_run_story(story))
 
 
 def config(name: str, uid: str = "") -> ConfigMap:
     return ConfigMap(metadata=ObjectMeta(name=name, namespace="default", uid=uid or f"uid-{name}"))
 
 
-async def _told(story: Story) -> None:
+async def _run_story(story: Story) -> None:
     with TemporaryDirectory() as directory:
         async with plane_worlds.opened(directory) as world:
             recorder = EventRecorder(CONTROLLER, "host_1", plane_worlds.environment(7))

@@ -131,7 +131,7 @@ class RuntimeWorld:
         return await client.patch(present, msgspec.structs.replace(present, data=data))
 
 
-def told(directory: Path, story: Callable[[RuntimeWorld], Coroutine[Any, Any, None]]) -> None:
+def run_story(directory: Path, story: Callable[[RuntimeWorld], Coroutine[Any, Any, None]]) -> None:
     """Tell a story in a world of two planes, ``a`` and ``b``, of which ``a`` is engaged."""
 
     async def tell() -> None:

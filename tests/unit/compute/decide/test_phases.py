@@ -16,9 +16,9 @@ from tests.support.compute.progress_builders import (
     look,
     not_ready,
     numbers,
+    phase_and_text,
     row_of,
     running,
-    told,
     unavailable,
 )
 
@@ -28,7 +28,7 @@ def test_done_when_everything_agrees():
     two = asked(placement(replicas=2))
     seen = look(two, (given(2),), (running(0), running(1)))
 
-    assert told(seen) == (Phase.DONE, "", "")
+    assert phase_and_text(seen) == (Phase.DONE, "", "")
     assert numbers(seen) == (2, 2, 0, 2)
 
 
@@ -109,7 +109,7 @@ def test_trap_9_the_cells_generation_is_never_compared_with_the_projects():
 )
 def test_queued_says_how_far_the_change_has_come(seen, why):
     """Until the cell has seen what is asked for, the row says who has to hand it on."""
-    assert told(seen) == (Phase.QUEUED, why, "")
+    assert phase_and_text(seen) == (Phase.QUEUED, why, "")
 
 
 def test_a_city_that_has_begun_is_not_queued_again():
@@ -129,7 +129,7 @@ def test_updating_says_how_many_and_what_the_next_one_waits_for():
     instances = (running(0, image=OLD), running(1), running(2, not_ready("Provisioning")))
     seen = look(three, (given(3, counters=counters),), instances)
 
-    assert told(seen) == (
+    assert phase_and_text(seen) == (
         Phase.UPDATING,
         "2 of 3 updated, 2 ready; web-home-dfw-2: It is being set up.",
         "Provisioning",
@@ -142,7 +142,7 @@ def test_scaling_down_says_how_many_are_left_over():
     counters = {"replicas": 3, "updated_replicas": 3, "ready_replicas": 3}
     seen = look(asked(), (given(counters=counters),), tuple(running(o) for o in range(3)))
 
-    assert told(seen) == (Phase.UPDATING, "2 instances more than asked for", "")
+    assert phase_and_text(seen) == (Phase.UPDATING, "2 instances more than asked for", "")
 
 
 def test_an_autoscaled_city_is_done_at_what_load_makes_of_it():
@@ -175,7 +175,7 @@ def test_a_deployments_reason_blocks_at_once(said, reason):
     """What the user or the platform has to mend is told without waiting for a stall."""
     seen = look(asked(), (given(1, said, counters=NOTHING_RUNS),))
 
-    assert told(seen) == (Phase.BLOCKED, f"web-home-dfw: {said.message}", reason)
+    assert phase_and_text(seen) == (Phase.BLOCKED, f"web-home-dfw: {said.message}", reason)
 
 
 def test_what_is_said_above_the_cell_blocks_before_the_cell_has_spoken():
@@ -183,7 +183,11 @@ def test_what_is_said_above_the_cell_blocks_before_the_cell_has_spoken():
     said = unavailable("NoCellForCity", "no cell serves DFW")
     seen = look(asked(), (given(1, said, counters={"observed_generation": 0}),))
 
-    assert told(seen) == (Phase.BLOCKED, "web-home-dfw: no cell serves DFW", "NoCellForCity")
+    assert phase_and_text(seen) == (
+        Phase.BLOCKED,
+        "web-home-dfw: no cell serves DFW",
+        "NoCellForCity",
+    )
 
 
 def test_a_reason_from_before_the_change_does_not_block():
@@ -201,7 +205,7 @@ def test_what_keeps_deployments_from_being_made_blocks_at_once():
     """A missing network is told in the row of a city that has no deployment because of it."""
     said = unavailable("NetworkNotFound", "networks not found: default")
 
-    assert told(look(asked(said=said))) == (
+    assert phase_and_text(look(asked(said=said))) == (
         Phase.BLOCKED,
         "web: networks not found: default",
         "NetworkNotFound",
@@ -213,7 +217,7 @@ def test_a_placement_speaks_before_its_workload():
     near = unavailable("NoMatchingLocations", "cities not offered: DFW")
     far = unavailable("NoMatchingLocations", "cities not offered: DFW, LHR")
 
-    assert told(look(asked(said=far, of_placement=near))) == (
+    assert phase_and_text(look(asked(said=far, of_placement=near))) == (
         Phase.BLOCKED,
         "web: cities not offered: DFW",
         "NoMatchingLocations",
@@ -234,7 +238,7 @@ def test_an_unknown_reason_is_given_time():
     before = observe(look(asked(), deployments, instances))
 
     assert before.rows[0].phase is Phase.UPDATING
-    assert told(look(asked(), deployments, instances, LATER), before) == (
+    assert phase_and_text(look(asked(), deployments, instances, LATER), before) == (
         Phase.BLOCKED,
         "1 of 1 updated, 0 ready; web-home-dfw-0: 42%",
         "WarmingUp",
@@ -249,7 +253,7 @@ def test_an_instance_that_cannot_run_fails_once_it_has_lasted(age, phase):
     deployments = (given(counters={"ready_replicas": 0}),)
     seen = look(asked(), deployments, (running(0, BROKEN),), NOW + age * SECOND)
 
-    assert told(seen) == (phase, "web-home-dfw-0: manifest unknown", "ImageUnavailable")
+    assert phase_and_text(seen) == (phase, "web-home-dfw-0: manifest unknown", "ImageUnavailable")
     assert row_of(seen).since == NOW
 
 
@@ -305,7 +309,7 @@ def test_paused_while_the_template_is_held_back():
     before = observe(held)
     later = look(held.workload, held.deployments, held.instances, LATER)
 
-    assert told(held) == (Phase.PAUSED, "paused with 0 of 1 updated", "Paused")
+    assert phase_and_text(held) == (Phase.PAUSED, "paused with 0 of 1 updated", "Paused")
     assert row_of(later, before) == row_of(held)
 
 
@@ -313,7 +317,7 @@ def test_paused_before_the_first_instance():
     """A template that is held back from an empty city is held back too."""
     seen = look(asked(paused=True), (given(image=OLD, counters=NOTHING_RUNS),))
 
-    assert told(seen) == (Phase.PAUSED, "paused with 0 of 1 updated", "Paused")
+    assert phase_and_text(seen) == (Phase.PAUSED, "paused with 0 of 1 updated", "Paused")
 
 
 @pytest.mark.parametrize("status", ["True", "False"])
@@ -324,7 +328,7 @@ def test_paused_while_an_operator_of_the_hub_holds_the_change_back(status):
     seen = look(asked(), (behind,), (running(image=OLD),))
     expected = (Phase.PAUSED, "web-home-dfw: held back", "PropagationSuspended")
 
-    assert (told(seen) == expected) is (status == "True")
+    assert (phase_and_text(seen) == expected) is (status == "True")
 
 
 def test_what_a_cell_refuses_is_blocked():
@@ -332,7 +336,11 @@ def test_what_a_cell_refuses_is_blocked():
     refused = condition("Available", "False", "RefusedByCell", "the name is taken", since=NOW)
     seen = look(asked(), (given(1, refused, counters={**NOTHING_RUNS, "observed_generation": 0}),))
 
-    assert told(seen) == (Phase.BLOCKED, "web-home-dfw: the name is taken", "RefusedByCell")
+    assert phase_and_text(seen) == (
+        Phase.BLOCKED,
+        "web-home-dfw: the name is taken",
+        "RefusedByCell",
+    )
 
 
 def test_an_instance_on_its_way_out_is_old_whatever_its_template():
@@ -348,7 +356,7 @@ def test_paused_halfway_tells_of_trouble_as_well():
     instances = (running(0, image=OLD), running(1, BROKEN))
     seen = look(two, (given(2),), instances, NOW + 300 * SECOND)
 
-    assert told(seen) == (
+    assert phase_and_text(seen) == (
         Phase.PAUSED,
         "paused with 1 of 2 updated; web-home-dfw-1: manifest unknown",
         "Paused",
@@ -384,7 +392,7 @@ def test_unreachable_when_the_hub_says_so():
     silent = condition("Available", "Unknown", "CellUnreachable", "silent", since=NOW)
     seen = look(asked(), (given(1, silent, image=OLD),), (running(image=OLD),))
 
-    assert told(seen) == (Phase.UNREACHABLE, "web-home-dfw: silent", "CellUnreachable")
+    assert phase_and_text(seen) == (Phase.UNREACHABLE, "web-home-dfw: silent", "CellUnreachable")
     assert verdict(observe(seen), NOW) is RolloutVerdict.UNKNOWN
 
 
@@ -408,7 +416,7 @@ def test_unreachable_says_when_the_cell_was_last_heard_of():
     report = {annotations.LAST_REPORT: "2026-06-01T11:50:00Z"}
     seen = look(asked(), (given(image=OLD, annotations=report),))
 
-    assert told(seen) == (
+    assert phase_and_text(seen) == (
         Phase.UNREACHABLE,
         "the cell last reported at 2026-06-01T11:50:00Z",
         "CellUnreachable",

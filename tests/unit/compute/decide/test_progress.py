@@ -23,9 +23,9 @@ from tests.support.compute.progress_builders import (
     look,
     not_ready,
     numbers,
+    phase_and_text,
     row_of,
     running,
-    told,
     unavailable,
 )
 from tests.support.generated import depth
@@ -64,7 +64,7 @@ def test_defect_b_trouble_with_the_first_instance_is_told_at_once():
     new = running(0, not_ready("PendingQuota"), quota, gates=("Quota",))
     seen = look(asked(), (given(counters={"ready_replicas": 0}),), (new,))
 
-    assert told(seen) == (
+    assert phase_and_text(seen) == (
         Phase.BLOCKED,
         "web-home-dfw-0: 1000 wanted, 500 left",
         "QuotaExceeded",
@@ -79,7 +79,7 @@ def test_defect_b_pending_stalls_too():
     before = observe(look(asked(), deployments))
 
     assert before.rows[0].phase is Phase.PENDING
-    assert told(look(asked(), deployments, at=LATER), before) == (
+    assert phase_and_text(look(asked(), deployments, at=LATER), before) == (
         Phase.BLOCKED,
         "no instance of the template yet; web-home-dfw: no subnet yet",
         "NetworkProvisioning",
@@ -90,7 +90,7 @@ def test_defect_c_an_old_healthy_status_is_not_a_finished_rollout():
     """Counters that a cell wrote before it saw the change do not end the rollout."""
     seen = look(asked(), (given(),), (running(image=OLD),))
 
-    assert told(seen) == (Phase.QUEUED, "the cell has not reported on the change yet", "")
+    assert phase_and_text(seen) == (Phase.QUEUED, "the cell has not reported on the change yet", "")
     assert numbers(seen) == (0, 1, 1, 1)
     assert verdict(observe(seen), NOW) is RolloutVerdict.PROGRESSING
 

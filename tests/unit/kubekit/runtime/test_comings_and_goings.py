@@ -17,7 +17,7 @@ from kubekit.runtime.reporting.events import EventRecorder
 from kubekit.runtime.requests import DONE, Request, cluster_name
 from kubekit.runtime.sources import mapped, own
 from tests.support.kubekit.plane_worlds import environment
-from tests.support.kubekit.runtime_builders import A, B, Reconciling, config, told, world
+from tests.support.kubekit.runtime_builders import A, B, Reconciling, config, run_story, world
 from tests.support.kubekit.virtual_time import run
 
 
@@ -56,7 +56,7 @@ def test_of_two_that_take_the_place_of_one_at_once_one_stays(tmp_path):
         await clusters.close()
         assert [door.closed for door in doors] == [1, 1, 1]
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_cluster_whose_leaving_was_interrupted_leaves_with_the_rest(tmp_path):
@@ -101,7 +101,7 @@ def test_letting_a_cluster_go_again_finishes_what_was_interrupted(tmp_path):
         await there.projects.disengage(B)
         assert door.closed == 1
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_connection_that_cannot_be_closed_stops_nobody(tmp_path, caplog):
@@ -115,7 +115,7 @@ def test_a_connection_that_cannot_be_closed_stops_nobody(tmp_path, caplog):
         await clusters.close()
         assert [door.closed for door in doors] == [1, 1]
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
     assert [r.cluster for r in caplog.records if r.message == "connection not closed"] == ["b"]
 
 
@@ -148,7 +148,7 @@ def test_a_pass_of_a_cluster_that_left_is_no_failure_of_its_key(tmp_path, error)
         await asyncio.sleep(105)
         assert len(started) == 3  # the second failure is the first one that counts
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 class Troubled:
@@ -226,7 +226,7 @@ def test_fifty_clusters_that_come_and_go_leave_nothing_behind(tmp_path):
         assert pending_timers() < 20
         await hubs.close()
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def _named(cluster, obj):

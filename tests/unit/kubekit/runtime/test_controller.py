@@ -25,7 +25,7 @@ from tests.support.kubekit.runtime_builders import (
     RuntimeWorld,
     annotated,
     config,
-    told,
+    run_story,
 )
 
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -55,7 +55,7 @@ def told_of(directory, reconciler, seconds=600.0, settings=None):
         await asyncio.sleep(seconds)
         kept.append(controller.counters)
 
-    told(directory, story)
+    run_story(directory, story)
     return kept[0]
 
 
@@ -77,7 +77,7 @@ def test_every_object_is_looked_at_once(tmp_path):
         assert reconciler.names.count("one") == 1
         assert reconciler.names.count("two") == 1
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_an_object_is_looked_at_again_after_the_time_it_asked_for(tmp_path):
@@ -95,7 +95,7 @@ def test_an_object_is_looked_at_again_after_the_time_it_asked_for(tmp_path):
         await asyncio.sleep(35)
         assert controller.counters.results[PassResult.REQUEUE_AFTER] == len(times)
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
     assert sorted(set(times)) == [0, 10, 20, 30]
 
 
@@ -185,7 +185,7 @@ def test_a_terminal_error_is_not_tried_again(tmp_path, caplog):
         await asyncio.sleep(1)
         assert reconciler.names.count("one") == 2
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
     assert lines(caplog)[0].error == "TerminalError: no such city"
 
 
@@ -301,7 +301,7 @@ def test_what_is_counted(tmp_path):
         assert 'controller_runtime_reconcile_total{controller="minder",result="error"} 1.0' in text
         assert 'workqueue_depth{controller="minder",name="minder"} 0.0' in text
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 @pytest.mark.parametrize(
@@ -322,7 +322,7 @@ def test_a_pass_is_part_of_the_trace_that_its_object_carries(tmp_path, tracing, 
         world.start(world.controller(Reconciling(reconcile), tracing=tracing))
         await asyncio.sleep(1)
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
     assert traces == [expected]
 
 

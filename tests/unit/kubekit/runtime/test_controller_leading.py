@@ -10,7 +10,13 @@ from kubekit.runtime.controller import ControllerSettings
 from kubekit.runtime.reconciling.passes import NotLeading, PassOver
 from kubekit.runtime.requests import DONE, Request, Result
 from kubekit.runtime.scope import cancel_and_wait
-from tests.support.kubekit.runtime_builders import Reconciling, RuntimeWorld, config, term, told
+from tests.support.kubekit.runtime_builders import (
+    Reconciling,
+    RuntimeWorld,
+    config,
+    run_story,
+    term,
+)
 
 
 def sleeping(seconds: float, finished: list[str] | None = None) -> Reconciling:
@@ -43,7 +49,7 @@ def test_losing_the_lead_cancels_every_pass_at_once(tmp_path):
         await asyncio.sleep(60)
         assert finished == ["one"]
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_no_pass_begins_once_the_term_is_over(tmp_path):
@@ -62,7 +68,7 @@ def test_no_pass_begins_once_the_term_is_over(tmp_path):
         await asyncio.sleep(1)
         assert reconciler.names.count("one") == 1
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_write_after_the_term_is_refused(tmp_path, caplog):
@@ -87,7 +93,7 @@ def test_a_write_after_the_term_is_refused(tmp_path, caplog):
         await asyncio.sleep(21)
         assert await world.client().find(ConfigMap, "late", "default")
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
     refused = [
         record for record in caplog.records if getattr(record, "result", "") == "not leading"
     ]
@@ -122,7 +128,7 @@ def test_a_task_that_outlives_its_cancellation_cannot_write(tmp_path, caplog):
         await asyncio.sleep(10)
         assert await world.client().find(ConfigMap, "late", "default") is None
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
     assert [type(error) for error in caught] == [NotLeading]
     outliving = [record for record in caplog.records if "does not end after" in record.message]
     assert outliving[0].request == "a/default/one"
@@ -147,7 +153,7 @@ def test_draining_finishes_the_passes_in_hand_and_begins_none(tmp_path):
         assert working.done()
         assert "two" not in reconciler.names
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_draining_cuts_off_what_takes_too_long_and_names_it(tmp_path, caplog):
@@ -164,7 +170,7 @@ def test_draining_cuts_off_what_takes_too_long_and_names_it(tmp_path, caplog):
         assert asyncio.get_running_loop().time() == 6.0
         assert (finished, working.done(), controller.counters.active) == ([], True, 0)
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
     cut = [record for record in caplog.records if "because the process ends" in record.message]
     assert [(record.request, record.seconds) for record in cut] == [("a/default/one", 6.0)]
 
@@ -181,7 +187,7 @@ def test_draining_a_controller_that_never_worked_is_done_at_once(tmp_path):
         await controller.run(term())
         assert reconciler.asked == []
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_broken_worker_ends_the_controller(tmp_path):
@@ -199,4 +205,4 @@ def test_a_broken_worker_ends_the_controller(tmp_path):
         with pytest.raises(ZeroDivisionError):
             await controller.run(Broken())
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)

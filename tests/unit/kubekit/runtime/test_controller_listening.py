@@ -25,8 +25,8 @@ from tests.support.kubekit.runtime_builders import (
     RuntimeWorld,
     config,
     owner_of,
+    run_story,
     secret,
-    told,
 )
 
 HUB = cluster_name("hub")
@@ -77,7 +77,7 @@ def test_trap_117_every_replica_listens_and_only_the_leader_works(tmp_path):
         await asyncio.sleep(1)
         assert "one" in reconciler.names
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_trap_171_a_kind_that_is_not_served_stops_nobody(tmp_path):
@@ -93,7 +93,7 @@ def test_trap_171_a_kind_that_is_not_served_stops_nobody(tmp_path):
         assert "one" in reconciler.names
         assert controller.synced
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_trap_1_1_one_cluster_that_does_not_serve_a_kind_stops_no_other(tmp_path):
@@ -109,7 +109,7 @@ def test_trap_1_1_one_cluster_that_does_not_serve_a_kind_stops_no_other(tmp_path
         await asyncio.sleep(5)
         assert {"one", "two"} <= {*reconciler.names}
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_no_pass_begins_before_the_caches_are_filled(tmp_path):
@@ -132,7 +132,7 @@ def test_no_pass_begins_before_the_caches_are_filled(tmp_path):
         assert Request(B, "default", "one") in reconciler.asked
         assert controller.synced
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_an_owned_object_brings_its_owner_a_pass(tmp_path):
@@ -150,7 +150,7 @@ def test_an_owned_object_brings_its_owner_a_pass(tmp_path):
         await asyncio.sleep(1)
         assert reconciler.names.count("parent") == 3
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_class_6_a_deletion_that_is_held_up_is_heard_of(tmp_path):
@@ -168,7 +168,7 @@ def test_class_6_a_deletion_that_is_held_up_is_heard_of(tmp_path):
         assert reconciler.names.count("held") == 2
         assert (await world.client().get(ConfigMap, "held", "default")).deleting
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_trap_1_5_a_change_in_the_hub_asks_for_the_project_it_names(tmp_path):
@@ -184,7 +184,7 @@ def test_trap_1_5_a_change_in_the_hub_asks_for_the_project_it_names(tmp_path):
             assert Request(A, "default", "copy") in reconciler.asked
             assert controller.synced
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_trap_1_5_a_request_for_a_cluster_that_is_not_engaged_is_dropped(tmp_path, caplog):
@@ -205,7 +205,7 @@ def test_trap_1_5_a_request_for_a_cluster_that_is_not_engaged_is_dropped(tmp_pat
             await asyncio.sleep(1)
             assert Request(B, "default", "copy") in reconciler.asked
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
     dropped = [r for r in caplog.records if r.message.startswith("request dropped")]
     assert (dropped[0].request, dropped[0].levelname) == ("b/default/copy", "DEBUG")
 
@@ -227,7 +227,7 @@ def test_a_cluster_that_leaves_is_heard_of_no_more(tmp_path):
         await asyncio.sleep(1)
         assert reconciler.names.count("one") == 1
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_pass_ends_when_its_cluster_leaves(tmp_path, caplog):
@@ -253,7 +253,7 @@ def test_a_pass_ends_when_its_cluster_leaves(tmp_path, caplog):
         assert controller.counters.active == 0
         assert len(controller.queue) == 0
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
     assert set(ended) == {10.0}
 
 
@@ -275,7 +275,7 @@ def test_the_passes_of_other_clusters_go_on_when_one_leaves(tmp_path):
         await world.projects.disengage(A)
         await asyncio.sleep(100)
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
     assert set(finished) == {B}
 
 
@@ -298,7 +298,7 @@ def test_a_hanging_cluster_does_not_hold_every_worker(tmp_path):
         await asyncio.sleep(0.01)
         assert Request(B, "default", "one") in reconciler.asked
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_role_that_leaves_is_not_listened_to_any_more(tmp_path):
@@ -314,4 +314,4 @@ def test_a_role_that_leaves_is_not_listened_to_any_more(tmp_path):
         assert "copy" not in reconciler.names
         assert controller.synced
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)

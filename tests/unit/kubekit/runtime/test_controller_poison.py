@@ -10,7 +10,7 @@ from kubekit.api.kinds.core import ConfigMap
 from kubekit.runtime.controller import ControllerSettings
 from kubekit.runtime.reconciling.passes import PassOver
 from kubekit.runtime.requests import DONE, Request, Result
-from tests.support.kubekit.runtime_builders import A, Reconciling, RuntimeWorld, config, told
+from tests.support.kubekit.runtime_builders import A, Reconciling, RuntimeWorld, config, run_story
 
 
 class Unspeakable(Exception):
@@ -56,7 +56,7 @@ def test_class_15_a_poisonous_object_harms_no_other(tmp_path, error):
         assert reconciler.names.count("poison") > 5
         assert not working.done()
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_pass_that_returns_nothing_useful_is_an_error_of_its_key(tmp_path):
@@ -73,7 +73,7 @@ def test_a_pass_that_returns_nothing_useful_is_an_error_of_its_key(tmp_path):
         await asyncio.sleep(1)
         assert controller.counters.panics > 1
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_pass_that_ends_the_process_ends_the_process(tmp_path):
@@ -88,7 +88,7 @@ def test_a_pass_that_ends_the_process_ends_the_process(tmp_path):
         await asyncio.sleep(1)
 
     with pytest.raises(SystemExit):
-        told(tmp_path, story)
+        run_story(tmp_path, story)
 
 
 def test_a_pass_that_takes_too_long_is_ended_and_tried_again(tmp_path, caplog):
@@ -110,7 +110,7 @@ def test_a_pass_that_takes_too_long_is_ended_and_tried_again(tmp_path, caplog):
         assert controller.counters.panics == 0
         assert reconciler.asked[-1] == Request(A, "default", "slow")
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
     assert caplog.records[0].error == "TimeoutError: the pass took longer than 5 s"
 
 
@@ -133,7 +133,7 @@ def test_a_pass_that_answers_its_ending_with_another_error_was_too_late_all_the_
         await asyncio.sleep(60)
         assert controller.counters.timeouts > 1
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 @pytest.mark.parametrize("ends", [False, True], ids=["goes on", "ends too"])
@@ -161,7 +161,7 @@ def test_a_pass_that_is_ended_in_the_moment_it_returns_does_not_end_the_next(tmp
         assert working.done() is ends
         assert reconciler.names.count("leaving") == (1 if ends else 2)
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_pass_that_does_not_end_loses_its_place_and_not_the_others_theirs(tmp_path, caplog):
@@ -193,7 +193,7 @@ def test_a_pass_that_does_not_end_loses_its_place_and_not_the_others_theirs(tmp_
         assert reconciler.names.count("stubborn") == 2
         assert controller.counters.active == 0
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
     warned = [record for record in caplog.records if record.levelno == logging.WARNING]
     assert warned[0].request == "a/default/stubborn"
 
@@ -222,7 +222,7 @@ def test_a_stuck_pass_of_a_cluster_that_left_is_forgotten_when_it_ends(tmp_path)
         assert reconciler.names.count("stubborn") == 1
         assert controller.counters.dropped == 1
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_task_that_outlives_its_pass_cannot_write(tmp_path):
@@ -248,7 +248,7 @@ def test_a_task_that_outlives_its_pass_cannot_write(tmp_path):
         await asyncio.sleep(10)
         assert await world.client().find(ConfigMap, "late", "default") is None
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
     assert "a/default/one" in refused[0]
 
 
@@ -267,4 +267,4 @@ def test_passes_that_never_wait_let_others_have_their_turn(tmp_path):
             await asyncio.sleep(0)
         assert max(after - before for before, after in pairwise(seen)) <= 100
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)

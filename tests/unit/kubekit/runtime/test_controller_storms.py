@@ -8,7 +8,7 @@ import pytest
 from kubekit.runtime.queueing.storms import StormDetector
 from kubekit.runtime.reporting.counters import BusiestObject
 from kubekit.runtime.requests import Request, Result
-from tests.support.kubekit.runtime_builders import A, Reconciling, RuntimeWorld, told
+from tests.support.kubekit.runtime_builders import A, Reconciling, RuntimeWorld, run_story
 
 ONE = Request(A, "default", "one")
 STORM = "kubekit.runtime.queueing.storms"
@@ -35,7 +35,7 @@ def test_a_storm_that_succeeds_is_told_of(tmp_path, caplog):
         assert (most > 200, request) == (True, ONE)
         assert controller.counters.errors == 0
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
     warned = [record for record in caplog.records if record.name == STORM]
     assert [record.request for record in warned] == ["a/default/one"] * 3
     assert (warned[0].controller, warned[0].passes) == ("minder", 121)
@@ -83,5 +83,5 @@ def test_a_storm_without_an_object_is_told_of_too(tmp_path, caplog, sources):
         world.start(controller)
         await asyncio.sleep(50)
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
     assert "a/default/nowhere" in [r.request for r in caplog.records if r.name == STORM]

@@ -6,7 +6,7 @@ import pytest
 
 from kubekit.runtime.election import ElectionSettings, Term
 from tests.sim.weather import FAIR, Weather
-from tests.support.kubekit.election_builders import SETTINGS, Rivals, told, until
+from tests.support.kubekit.election_builders import SETTINGS, Rivals, run_story, until
 
 KEPT = ElectionSettings(name="leader", namespace="default", release=False)
 
@@ -21,7 +21,7 @@ def test_one_candidate_leads_at_once():
         assert alone.terms[0].number == 0
         assert alone.elector.term is alone.terms[0]
 
-    told(story)
+    run_story(story)
 
 
 def test_of_three_candidates_one_leads_for_as_long_as_it_lives():
@@ -34,7 +34,7 @@ def test_of_three_candidates_one_leads_for_as_long_as_it_lives():
         assert len(rivals.holding()) == 1
         assert sum(len(each.terms) for each in rivals.candidates) == 1
 
-    told(story)
+    run_story(story)
 
 
 @pytest.mark.parametrize("ahead", [0.0, 600.0, -600.0])
@@ -52,7 +52,7 @@ def test_another_leads_once_the_lease_of_a_dead_leader_ran_out(ahead: float):
         assert SETTINGS.lease - SETTINGS.retry <= taken <= SETTINGS.lease + 2.2 * SETTINGS.retry
         assert other.terms[0].number == leader.terms[0].number + 1
 
-    told(story)
+    run_story(story)
 
 
 def test_a_candidate_that_comes_late_waits_for_a_whole_lease():
@@ -67,7 +67,7 @@ def test_a_candidate_that_comes_late_waits_for_a_whole_lease():
         late.begin()
         assert await until(lambda: late.leads) >= SETTINGS.lease
 
-    told(story)
+    run_story(story)
 
 
 def test_a_leader_that_leaves_hands_over_within_a_retry():
@@ -82,7 +82,7 @@ def test_a_leader_that_leaves_hands_over_within_a_retry():
         assert not leader.leads
         assert await until(lambda: other.leads) <= 2.2 * SETTINGS.retry + 0.1
 
-    told(story)
+    run_story(story)
 
 
 def test_the_lease_is_renewed_until_the_work_has_come_to_its_end():
@@ -107,7 +107,7 @@ def test_the_lease_is_renewed_until_the_work_has_come_to_its_end():
         assert held == [True]
         assert not other.terms
 
-    told(story)
+    run_story(story)
 
 
 def test_a_leader_that_may_not_release_leaves_the_lease_to_run_out():
@@ -122,7 +122,7 @@ def test_a_leader_that_may_not_release_leaves_the_lease_to_run_out():
         assert (await rivals.lease()).spec.holder_identity == leader.elector.identity
         assert await until(lambda: other.leads) >= SETTINGS.lease - SETTINGS.retry
 
-    told(story, settings=KEPT)
+    run_story(story, settings=KEPT)
 
 
 def test_work_that_ends_by_itself_ends_leading():
@@ -138,7 +138,7 @@ def test_work_that_ends_by_itself_ends_leading():
         assert (await rivals.lease()).spec.holder_identity == ""
         assert leader.elector.term is None
 
-    told(story)
+    run_story(story)
 
 
 def test_what_the_work_raises_is_raised_after_the_release():
@@ -154,7 +154,7 @@ def test_what_the_work_raises_is_raised_after_the_release():
             await leader.begin(work)
         assert (await rivals.lease()).spec.holder_identity == ""
 
-    told(story)
+    run_story(story)
 
 
 def test_a_leader_without_a_server_steps_down_at_the_deadline():
@@ -183,7 +183,7 @@ def test_a_leader_without_a_server_steps_down_at_the_deadline():
         await until(lambda: leader.leads)
         assert len(leader.terms) == 2
 
-    told(story)
+    run_story(story)
 
 
 def test_a_work_that_does_not_end_is_a_problem():
@@ -210,7 +210,7 @@ def test_a_work_that_does_not_end_is_a_problem():
         over.set()
         await until(lambda: leader.elector.problems() == [])
 
-    told(story)
+    run_story(story)
 
 
 def test_a_lease_whose_write_was_not_answered_is_recognised():
@@ -227,7 +227,7 @@ def test_a_lease_whose_write_was_not_answered_is_recognised():
         spec = (await rivals.lease()).spec
         assert (spec.holder_identity, spec.lease_transitions) == (lucky.elector.identity, 0)
 
-    told(story)
+    run_story(story)
 
 
 def test_a_candidate_that_leaves_lets_go_of_what_it_may_have_got():
@@ -243,7 +243,7 @@ def test_a_candidate_that_leaves_lets_go_of_what_it_may_have_got():
         assert (await rivals.lease()).spec.holder_identity == ""
         assert not leaving.terms
 
-    told(story)
+    run_story(story)
 
 
 def test_a_term_is_counted_from_before_its_lease_was_asked_for():
@@ -261,7 +261,7 @@ def test_a_term_is_counted_from_before_its_lease_was_asked_for():
         assert leader.leads
         assert leader.terms[0].until <= now + SETTINGS.renew_deadline - 1.0
 
-    told(story)
+    run_story(story)
 
 
 def test_a_server_that_refuses_is_logged_once(caplog):
@@ -273,7 +273,7 @@ def test_a_server_that_refuses_is_logged_once(caplog):
         waiting.begin()
         await asyncio.sleep(120)
 
-    told(story)
+    run_story(story)
     assert [record.message for record in caplog.records] == ["no answer about the lease"]
 
 

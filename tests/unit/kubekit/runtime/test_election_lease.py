@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from kubekit.api.kinds.coordination import Lease, LeaseSpec
 from kubekit.api.meta import ObjectMeta
 from kubekit.api.times import MicroTime
-from tests.support.kubekit.election_builders import SETTINGS, Rivals, told, until
+from tests.support.kubekit.election_builders import SETTINGS, Rivals, run_story, until
 
 
 def test_a_deleted_lease_is_made_again_by_its_holder():
@@ -26,7 +26,7 @@ def test_a_deleted_lease_is_made_again_by_its_holder():
         spec = (await rivals.lease()).spec
         assert (spec.holder_identity, spec.lease_transitions) == (leader.elector.identity, 0)
 
-    told(story)
+    run_story(story)
 
 
 def test_the_number_does_not_fall_with_a_deleted_lease():
@@ -47,7 +47,7 @@ def test_the_number_does_not_fall_with_a_deleted_lease():
         await until(lambda: other.leads)
         assert other.terms[0].number == 8
 
-    told(story)
+    run_story(story)
 
 
 def test_a_clock_that_stands_still_renews_all_the_same():
@@ -63,7 +63,7 @@ def test_a_clock_that_stands_still_renews_all_the_same():
         leader.link.part()
         await until(lambda: not leader.leads, limit=SETTINGS.renew_deadline + 0.1)
 
-    told(story)
+    run_story(story)
 
 
 def test_a_lease_that_was_given_to_another_ends_the_term_at_the_next_renewal():
@@ -78,7 +78,7 @@ def test_a_lease_that_was_given_to_another_ends_the_term_at_the_next_renewal():
         await rivals.client.patch(lease, replace(lease, spec=spec))
         assert await until(lambda: not leader.leads) <= SETTINGS.retry + 0.1
 
-    told(story)
+    run_story(story)
 
 
 def test_a_change_of_labels_does_not_disturb_the_holder():
@@ -96,7 +96,7 @@ def test_a_change_of_labels_does_not_disturb_the_holder():
         assert len(leader.terms) == 1
         assert leader.leads
 
-    told(story)
+    run_story(story)
 
 
 def test_two_processes_of_one_name_are_told_apart():
@@ -107,7 +107,7 @@ def test_two_processes_of_one_name_are_told_apart():
         assert one.elector.identity != two.elector.identity
         assert one.elector.identity.startswith("host_")
 
-    told(story)
+    run_story(story)
 
 
 def test_the_lease_reads_as_client_go_writes_it():
@@ -133,7 +133,7 @@ def test_the_lease_reads_as_client_go_writes_it():
         await until(lambda: other.leads)
         assert (await rivals.lease()).spec.lease_transitions == 1
 
-    told(story)
+    run_story(story)
 
 
 def test_a_lease_of_client_go_is_waited_for_and_taken():
@@ -157,7 +157,7 @@ def test_a_lease_of_client_go_is_waited_for_and_taken():
         assert (ours.terms[0].number, taken.lease_transitions) == (5, 5)
         assert taken.strategy == "OldestEmulationVersion"
 
-    told(story)
+    run_story(story)
 
 
 def test_a_lease_without_a_duration_is_given_our_own():
@@ -173,4 +173,4 @@ def test_a_lease_without_a_duration_is_given_our_own():
         assert await until(lambda: ours.leads) >= SETTINGS.lease
         assert ours.terms[0].number == 1
 
-    told(story)
+    run_story(story)

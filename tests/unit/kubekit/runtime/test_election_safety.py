@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 from kubekit.runtime.election import ElectionSettings, Term
 from tests.sim.weather import Weather
 from tests.support.generated import depth
-from tests.support.kubekit.election_builders import SETTINGS, Candidate, Rivals, told, until
+from tests.support.kubekit.election_builders import SETTINGS, Candidate, Rivals, run_story, until
 
 Deed = Literal["pause", "resume", "part", "heal", "crash", "leave", "restart"]
 
@@ -102,7 +102,7 @@ def test_no_two_terms_ever_hold_at_once(seed, weathers, deeds, timing):
         await watched.look(30)
         assert watched.at_once <= 1
 
-    told(story, seed, timing)
+    run_story(story, seed, timing)
 
 
 @settings(max_examples=depth.examples(10))
@@ -120,7 +120,7 @@ def test_numbers_rise_from_holder_to_holder(seed, weathers):
         assert [number for number, _ in order] == sorted(number for number, _ in order)
         assert len({number for number, _ in order}) == len(set(order))
 
-    told(story, seed)
+    run_story(story, seed)
 
 
 async def served(candidate: Candidate, order: list[tuple[int, str]]) -> None:
@@ -153,7 +153,7 @@ def test_a_leader_that_stood_still_finds_its_term_over():
         assert rivals.holding() == other.terms
         assert len(leader.terms) == 1
 
-    told(story)
+    run_story(story)
 
 
 def test_somebody_leads_again_once_the_weather_is_fair():
@@ -169,4 +169,4 @@ def test_somebody_leads_again_once_the_weather_is_fair():
             candidate.link.weather = Weather()
         await until(rivals.holding, limit=SETTINGS.lease + 4.4 * SETTINGS.retry + 5)
 
-    told(story)
+    run_story(story)

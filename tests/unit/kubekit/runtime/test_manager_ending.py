@@ -14,7 +14,7 @@ from kubekit.plane.local import LocalClient
 from kubekit.runtime.manager import BackgroundTask
 from kubekit.runtime.reconciling.passes import PassOver
 from tests.support.kubekit.plane_worlds import START
-from tests.support.kubekit.runtime_builders import Reconciling, config, told
+from tests.support.kubekit.runtime_builders import Reconciling, config, run_story
 from tests.unit.kubekit.runtime.test_manager import Looking, box, on_a_plane, process
 
 
@@ -58,7 +58,7 @@ def test_a_pass_that_outlives_the_end_cannot_write_where_nobody_leads(tmp_path):
         await asyncio.sleep(20)
         assert await world.client().find(ConfigMap, "late", "default") is None
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
     assert len(caught) == 1
 
 

@@ -21,8 +21,8 @@ from tests.support.kubekit.runtime_builders import (
     RuntimeWorld,
     config,
     owner_of,
+    run_story,
     secret,
-    told,
 )
 
 ONE, TWO = Request(A, "default", "one"), Request(B, "default", "two")
@@ -232,4 +232,4 @@ def test_class_4_a_pass_waits_for_its_own_writes(tmp_path):
         assert reconciler.names.count("parent") == 2
         assert len((await world.client(B).list(Secret, "default")).items) == 1
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)

@@ -13,7 +13,7 @@ from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.reconciling.object_keys import ObjectKey
 from kubekit.runtime.requests import DONE, Request, Result
 from kubekit.runtime.sources import mapped, own
-from tests.support.kubekit.runtime_builders import A, B, Reconciling, config, told
+from tests.support.kubekit.runtime_builders import A, B, Reconciling, config, run_story
 from tests.unit.kubekit.runtime.reconciling.test_freshness import (
     CHILD,
     DOOR,
@@ -86,7 +86,7 @@ def test_an_unseen_write_is_looked_after_soon_though_the_pass_asked_for_later(tm
         assert len(passes) == 2
         assert await user.find(ConfigMap, "child", "default")
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 @pytest.mark.parametrize(("awaited", "passes"), [(True, 1), (False, 3)])
@@ -114,4 +114,4 @@ def test_writes_are_waited_for_only_where_a_source_says_so(tmp_path, awaited, pa
         await others.close()
         assert len(seen) == passes
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)

@@ -50,8 +50,8 @@ from tests.support.kubekit.runtime_builders import (
     RuntimeWorld,
     annotated,
     config,
+    run_story,
     term,
-    told,
     world,
 )
 from tests.support.kubekit.virtual_time import run
@@ -139,7 +139,7 @@ def test_every_write_is_counted_and_waited_for(tmp_path, write):
         await asyncio.sleep(1)
         assert behind(made) == 0
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 @pytest.mark.parametrize("write", TRIES.values(), ids=TRIES.keys())
@@ -154,7 +154,7 @@ def test_a_dry_run_is_no_write(tmp_path, write):
         await write(client, await client.get(ConfigMap, "one", "default"))
         assert (made.writes, behind(made)) == (0, 0)
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 @pytest.mark.parametrize("write", WRITES.values(), ids=WRITES.keys())
@@ -171,7 +171,7 @@ def test_no_write_happens_without_the_lead(tmp_path, write):
         assert everything.items[0] == one
         assert made.writes == 0
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 @pytest.mark.parametrize("write", WRITES.values(), ids=WRITES.keys())
@@ -182,7 +182,7 @@ def test_outside_of_a_pass_nothing_is_checked(tmp_path, write):
         one = await world.write("one", a="1")
         await write(world.writer(), one)
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_reads_pass_through(tmp_path):
@@ -204,7 +204,7 @@ def test_reads_pass_through(tmp_path):
         async with client.raw.watch(HOME, PLAIN_WATCH) as events:
             assert (await anext(events)).object["metadata"]["name"] == "one"
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_question_is_no_write(tmp_path):
@@ -238,7 +238,7 @@ def test_a_write_carries_the_name_of_the_controller(tmp_path):
         managers = [entry.manager for entry in three.metadata.managed_fields]
         assert sorted(managers) == ["minder", "somebody"]
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_trap_1_1_8_a_patch_merges_maps(tmp_path):
@@ -258,7 +258,7 @@ def test_trap_1_1_8_a_patch_merges_maps(tmp_path):
         written = await world.writer().patch(view, annotated(view, ours="1"))
         assert written.metadata.annotations == {"theirs": "kept", "ours": "1"}
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_task_begun_in_a_pass_writes_in_its_name(tmp_path):
@@ -275,7 +275,7 @@ def test_a_task_begun_in_a_pass_writes_in_its_name(tmp_path):
             await task
         assert made.writes == 3
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_no_write_happens_once_the_pass_is_over(tmp_path):
@@ -286,7 +286,7 @@ def test_no_write_happens_once_the_pass_is_over(tmp_path):
         with pytest.raises(PassOver, match="a/default/one by minder is over"):
             await world.writer().create(config("late"))
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_making_and_removing_the_same_object_is_a_fight_too(tmp_path):
@@ -299,7 +299,7 @@ def test_making_and_removing_the_same_object_is_a_fight_too(tmp_path):
         assert "its creation (4 times), its deletion (3 times)" in str(raised.value)
         assert made.context.counters.write_conflicts == 1
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_what_is_held_by_a_finalizer_is_waited_for_as_a_change(tmp_path):
@@ -319,7 +319,7 @@ def test_what_is_held_by_a_finalizer_is_waited_for_as_a_change(tmp_path):
         await asyncio.sleep(1)
         assert behind(made) == 0
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_what_goes_with_its_last_finalizer_is_waited_for_to_go(tmp_path):
@@ -338,7 +338,7 @@ def test_what_goes_with_its_last_finalizer_is_waited_for_to_go(tmp_path):
         await asyncio.sleep(1)
         assert behind(made) == 0
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_at_rest_nothing_is_written(tmp_path):
@@ -361,4 +361,4 @@ def test_at_rest_nothing_is_written(tmp_path):
         assert await world.client().get(ConfigMap, "one", "default") == before
         assert reconciler.names.count("one") == 2
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)

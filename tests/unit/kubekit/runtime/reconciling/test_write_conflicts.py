@@ -21,7 +21,13 @@ from kubekit.runtime.reporting.counters import PassResult
 from kubekit.runtime.reporting.events import EventRecorder
 from kubekit.runtime.requests import DONE, Request, Result
 from kubekit.runtime.sources import own
-from tests.support.kubekit.runtime_builders import A, Reconciling, RuntimeWorld, annotated, told
+from tests.support.kubekit.runtime_builders import (
+    A,
+    Reconciling,
+    RuntimeWorld,
+    annotated,
+    run_story,
+)
 
 Entry = dict[str, Any]
 WEB = ObjectKey(A, "compute.datumapis.com", "workloaddeployments", "default", "web-dfw-0")
@@ -180,9 +186,11 @@ def test_a_fight_over_many_objects_is_seen():
     """Whoever undoes something undoes it everywhere."""
     breaker = write_conflicts()
     many = [WEB._replace(name=f"o{number}") for number in range(1000)]
-    told = [breaker.wrote(each, (FIELD,), round_ * 1.5) for round_ in range(31) for each in many]
-    assert all(word is None for word in told[:30_000])
-    assert all(told[30_000:])
+    run_story = [
+        breaker.wrote(each, (FIELD,), round_ * 1.5) for round_ in range(31) for each in many
+    ]
+    assert all(word is None for word in run_story[:30_000])
+    assert all(run_story[30_000:])
 
 
 def test_a_look_that_came_too_late_is_of_no_use():
@@ -227,7 +235,7 @@ def test_two_controllers_that_undo_each_other_are_named(tmp_path, caplog):
         assert [controller.counters.write_conflicts for controller in controllers] == [1, 1]
         assert [controller.counters.errors for controller in controllers] == [0, 0]
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
     told_by = {r.controller: r.why for r in caplog.records if r.message == "write conflict loop"}
     for name, rival in (("one", "two"), ("two", "one")):
         said = told_by[name]
@@ -250,7 +258,7 @@ def test_a_fight_stops_nothing_else(tmp_path):
         await asyncio.sleep(1)
         assert one.counters.results[PassResult.SUCCESS] == passes + 1
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_fight_is_told_of_on_the_object(tmp_path):
@@ -270,7 +278,7 @@ def test_a_fight_is_told_of_on_the_object(tmp_path):
             "configmaps default/web: two",
         ]
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_trap_1_1_8_replacing_the_annotations_is_told_by_the_key_it_wipes(tmp_path, caplog):
@@ -291,7 +299,7 @@ def test_trap_1_1_8_replacing_the_annotations_is_told_by_the_key_it_wipes(tmp_pa
         world.start(world.controller(insisting(world, "2"), sources, name="data"))
         await asyncio.sleep(60)
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
     why = next(
         r.why
         for r in caplog.records
@@ -316,7 +324,7 @@ def test_a_fight_ends_when_the_other_stops(tmp_path):
         web = await world.client().get(ConfigMap, "web", "default")
         assert web.metadata.annotations == {"a": "1"}
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 STATUS = (("status", "conditions"),)

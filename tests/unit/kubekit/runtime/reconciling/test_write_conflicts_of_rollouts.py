@@ -4,7 +4,7 @@ import pytest
 
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.runtime.reconciling.write_conflicts import WriteConflictLoop
-from tests.support.kubekit.runtime_builders import RuntimeWorld, annotated, config, told
+from tests.support.kubekit.runtime_builders import RuntimeWorld, annotated, config, run_story
 from tests.unit.kubekit.runtime.reconciling.test_recording_client import begin
 from tests.unit.kubekit.runtime.reconciling.test_write_conflicts import STATUS, WEB, write_conflicts
 
@@ -22,7 +22,7 @@ def test_each_object_of_a_name_is_written_for_the_first_time(tmp_path):
             await world.writer().patch(made, annotated(made, a="1"))
             await user.delete(await user.get(ConfigMap, "one", "default"))
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_what_is_said_again_of_the_same_object_is_still_a_fight(tmp_path):
@@ -38,7 +38,7 @@ def test_what_is_said_again_of_the_same_object_is_still_a_fight(tmp_path):
         with pytest.raises(WriteConflictLoop):
             await world.writer().patch(present, annotated(present, a="1"))
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_finalizer_among_statuses_makes_no_fight_of_them():

@@ -9,7 +9,7 @@ from kubekit.api.kinds.core import ConfigMap
 from kubekit.runtime.controller import ControllerSettings
 from kubekit.runtime.reconciling import commit
 from kubekit.runtime.reconciling.write_conflicts import WriteConflictLoop, WriteConflictSettings
-from tests.support.kubekit.runtime_builders import Reconciling, annotated, config, told
+from tests.support.kubekit.runtime_builders import Reconciling, annotated, config, run_story
 
 FINALIZER = "compute.datumapis.com/test"
 FIVE = ControllerSettings(write_conflicts=WriteConflictSettings(limit=5))
@@ -36,7 +36,7 @@ def in_a_pass(tmp_path, do, settings=FIVE):
         world.start(world.controller(Reconciling(reconcile), settings=settings))
         await asyncio.sleep(30)
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
     if isinstance(outcome[0], Exception):
         raise outcome[0]
     return outcome[0]
@@ -103,7 +103,7 @@ def test_a_deletion_that_is_what_is_repeated_is_stopped(tmp_path):
         await asyncio.sleep(1)
         assert "each time its deletion" in str(refused[0])
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_writes_that_each_say_something_new_are_no_fight(tmp_path):

@@ -13,7 +13,7 @@ from kubekit.api.meta import ObjectMeta
 from kubekit.client.options import ListOptions
 from kubekit.runtime.reporting.events import EventRecorder
 from tests.support.kubekit import plane_worlds
-from tests.support.kubekit.event_builders import CONTROLLER, Scene, config, told
+from tests.support.kubekit.event_builders import CONTROLLER, Scene, config, run_story
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -36,7 +36,7 @@ def test_an_event_has_the_form_of_events_k8s_io():
         name, _, number = event.metadata.name.rpartition(".")
         assert (name, len(number), int(number, 16) >= 0) == ("one", 16, True)
 
-    told(story)
+    run_story(story)
 
 
 def test_kubectl_finds_the_events_of_an_object_by_its_uid():
@@ -46,7 +46,7 @@ def test_kubectl_finds_the_events_of_an_object_by_its_uid():
         one, two = await scene.config("one"), await scene.config("two")
         scene.say(one)
         scene.say(two)
-        await scene.told()
+        await scene.reported()
         selector = (
             f"involvedObject.uid={one.metadata.uid},involvedObject.name=one,"
             "involvedObject.namespace=default,involvedObject.kind=ConfigMap"
@@ -56,7 +56,7 @@ def test_kubectl_finds_the_events_of_an_object_by_its_uid():
         assert [event.involved_object.uid for event in found] == [one.metadata.uid]
         assert found[0].message == "it is so"
 
-    told(story)
+    run_story(story)
 
 
 def test_an_event_carries_the_times_and_the_count_of_the_old_shape():
@@ -66,12 +66,12 @@ def test_an_event_carries_the_times_and_the_count_of_the_old_shape():
         one = await scene.config()
         await asyncio.sleep(0.25)
         scene.say(one)
-        await scene.told()
+        await scene.reported()
         (event,) = (await scene.client.list(CoreEvent, "default")).items
         assert (event.first_timestamp, event.last_timestamp) == (START, START)
         assert (event.count, event.source.component) == (1, CONTROLLER)
 
-    told(story)
+    run_story(story)
 
 
 def test_the_times_and_the_count_of_the_old_shape_follow_the_series():
@@ -89,7 +89,7 @@ def test_the_times_and_the_count_of_the_old_shape_follow_the_series():
         assert event.first_timestamp == START
         assert event.last_timestamp == START + timedelta(seconds=20)
 
-    told(story)
+    run_story(story)
 
 
 def test_what_is_said_again_becomes_a_series():
@@ -106,7 +106,7 @@ def test_what_is_said_again_becomes_a_series():
         assert event.series.last_observed_time == "2026-01-01T00:00:10.000000Z"
         assert event.event_time == "2026-01-01T00:00:00.000000Z"
 
-    told(story)
+    run_story(story)
 
 
 @pytest.mark.parametrize(
@@ -132,9 +132,9 @@ def test_what_differs_in_anything_is_another_event(other: dict[str, Any]):
         one = await scene.config()
         scene.recorder.event(scene.client, one, **said)
         scene.recorder.event(scene.client, one, **said | other)
-        assert len(await scene.told()) == 2
+        assert len(await scene.reported()) == 2
 
-    told(story)
+    run_story(story)
 
 
 def test_the_same_of_another_object_is_another_event():
@@ -145,9 +145,9 @@ def test_the_same_of_another_object_is_another_event():
         scene.say(one)
         await scene.client.delete(one)
         scene.say(await scene.config())
-        assert len(await scene.told()) == 2
+        assert len(await scene.reported()) == 2
 
-    told(story)
+    run_story(story)
 
 
 def test_the_same_after_a_long_rest_is_another_event():
@@ -158,12 +158,12 @@ def test_the_same_after_a_long_rest_is_another_event():
         scene.say(one)
         await asyncio.sleep(359)
         scene.say(one)
-        assert len(await scene.told()) == 1
+        assert len(await scene.reported()) == 1
         await asyncio.sleep(361)
         scene.say(one)
-        assert len(await scene.told()) == 2
+        assert len(await scene.reported()) == 2
 
-    told(story)
+    run_story(story)
 
 
 def test_a_series_that_goes_on_is_written_seldom():
@@ -182,7 +182,7 @@ def test_a_series_that_goes_on_is_written_seldom():
         assert event.series.count == 3600
         assert event.series.last_observed_time == "2026-01-01T00:59:59.000000Z"
 
-    told(story)
+    run_story(story)
 
 
 def test_the_last_count_is_written_when_the_series_is_followed_by_a_new_one():
@@ -194,10 +194,10 @@ def test_the_last_count_is_written_when_the_series_is_followed_by_a_new_one():
             scene.say(one)
             await asyncio.sleep(gap)
         scene.say(one)
-        counts = [event.series.count if event.series else 1 for event in await scene.told()]
+        counts = [event.series.count if event.series else 1 for event in await scene.reported()]
         assert sorted(counts) == [1, 3]
 
-    told(story)
+    run_story(story)
 
 
 def test_a_storm_about_one_object_ends_after_25_and_leaves_others_alone():
@@ -208,14 +208,14 @@ def test_a_storm_about_one_object_ends_after_25_and_leaves_others_alone():
         for number in range(1000):
             scene.say(one, reason=f"Problem{number}")
         scene.say(two)
-        assert len(await scene.told()) == 26
+        assert len(await scene.reported()) == 26
         assert scene.recorder.dropped == 975
         await asyncio.sleep(300)
         scene.say(one, reason="Another")
         scene.say(one, reason="OneTooMany")
-        assert len(await scene.told()) == 27
+        assert len(await scene.reported()) == 27
 
-    told(story)
+    run_story(story)
 
 
 def test_more_than_ten_events_of_one_reason_are_combined_into_one():
@@ -225,7 +225,7 @@ def test_more_than_ten_events_of_one_reason_are_combined_into_one():
         one = await scene.config()
         for number in range(100):
             scene.say(one, f"city {number} is stuck")
-        events = await scene.told()
+        events = await scene.reported()
         named = sorted(e.note for e in events if e.series is None)
         assert named == [f"city {number} is stuck" for number in range(10)]
         (rest,) = [e for e in events if e.series is not None]
@@ -234,7 +234,7 @@ def test_more_than_ten_events_of_one_reason_are_combined_into_one():
         assert rest.series.count == 90
         assert scene.recorder.dropped == 0
 
-    told(story)
+    run_story(story)
 
 
 def test_what_was_combined_is_told_apart_again_after_a_long_rest():
@@ -246,9 +246,9 @@ def test_what_was_combined_is_told_apart_again_after_a_long_rest():
             scene.say(one, f"city {number} is stuck")
         await asyncio.sleep(400)
         scene.say(one, "city 99 is stuck")
-        assert "city 99 is stuck" in [event.note for event in await scene.told()]
+        assert "city 99 is stuck" in [event.note for event in await scene.reported()]
 
-    told(story)
+    run_story(story)
 
 
 def test_a_plane_is_written_to_at_a_bounded_rate():
@@ -257,12 +257,12 @@ def test_a_plane_is_written_to_at_a_bounded_rate():
     async def story(scene: Scene) -> None:
         for number in range(100):
             scene.say(config(f"c{number}"))
-        assert 50 <= len(await scene.told()) <= 61
+        assert 50 <= len(await scene.reported()) <= 61
         await asyncio.sleep(4)
-        assert len(await scene.told()) == 100
+        assert len(await scene.reported()) == 100
         assert scene.recorder.dropped == 0
 
-    told(story)
+    run_story(story)
 
 
 def test_what_waits_for_a_plane_is_bounded():
@@ -274,7 +274,7 @@ def test_what_waits_for_a_plane_is_bounded():
             scene.say(config(f"c{number}"), client=scene.far)
         assert scene.recorder.dropped == 500
 
-    told(story)
+    run_story(story)
 
 
 def test_events_of_what_has_no_namespace_go_to_default():
@@ -288,7 +288,7 @@ def test_events_of_what_has_no_namespace_go_to_default():
         assert event.regarding is not None
         assert (event.regarding.kind, event.regarding.namespace) == ("Namespace", "")
 
-    told(story)
+    run_story(story)
 
 
 @pytest.mark.parametrize(
@@ -309,7 +309,7 @@ def test_an_event_always_has_a_name_that_a_server_takes(name, beginning):
         event = await scene.only()
         assert event.metadata.name.rpartition(".")[0] == beginning
 
-    told(story)
+    run_story(story)
 
 
 def test_a_lone_surrogate_does_not_stop_an_event():
@@ -319,7 +319,7 @@ def test_a_lone_surrogate_does_not_stop_an_event():
         scene.say(await scene.config(), "odd \ud800 text")
         assert (await scene.only()).note == "odd ? text"
 
-    told(story)
+    run_story(story)
 
 
 TEXTS = {
@@ -338,7 +338,7 @@ def test_a_plane_takes_whatever_is_said(text: str, note: str):
         scene.recorder.event(scene.client, await scene.config(), "Normal", text, text, text)
         assert (await scene.only()).note == note
 
-    told(story)
+    run_story(story)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from kubekit.plane.local import LocalClient
 from kubekit.runtime.reporting.events import EventRecorder
 from tests.sim.weather import FAIR, Weather
 from tests.support.kubekit import plane_worlds, virtual_time
-from tests.support.kubekit.event_builders import CONTROLLER, Scene, config, told
+from tests.support.kubekit.event_builders import CONTROLLER, Scene, config, run_story
 
 
 def test_a_namespace_that_is_gone_takes_its_events_along():
@@ -28,7 +28,7 @@ def test_a_namespace_that_is_gone_takes_its_events_along():
         assert (await scene.only()).metadata.namespace == "default"
         assert scene.recorder.dropped == 1
 
-    told(story)
+    run_story(story)
 
 
 def test_events_outlive_a_while_without_the_plane():
@@ -38,14 +38,14 @@ def test_events_outlive_a_while_without_the_plane():
         scene.link.part()
         scene.say(await scene.config("far"), client=scene.far)
         scene.say(await scene.config("near"))
-        assert [event.metadata.name[:4] for event in await scene.told()] == ["near"]
+        assert [event.metadata.name[:4] for event in await scene.reported()] == ["near"]
         await asyncio.sleep(5)
         scene.link.heal()
         await asyncio.sleep(30)
-        assert len(await scene.told()) == 2
+        assert len(await scene.reported()) == 2
         assert scene.recorder.dropped == 0
 
-    told(story)
+    run_story(story)
 
 
 def test_an_event_that_nobody_takes_is_given_up():
@@ -57,9 +57,9 @@ def test_an_event_that_nobody_takes_is_given_up():
         await asyncio.sleep(120)
         assert scene.recorder.dropped == 1
         scene.link.heal()
-        assert await scene.told() == ()
+        assert await scene.reported() == ()
 
-    told(story)
+    run_story(story)
 
 
 def test_an_event_whose_answer_was_lost_is_not_told_twice():
@@ -77,7 +77,7 @@ def test_an_event_whose_answer_was_lost_is_not_told_twice():
         assert event.series is not None
         assert event.series.count == 2
 
-    told(story)
+    run_story(story)
 
 
 def test_an_event_that_expired_is_made_again_with_its_count():
@@ -92,7 +92,7 @@ def test_an_event_that_expired_is_made_again_with_its_count():
         assert event.series is not None
         assert event.series.count == 2
 
-    told(story)
+    run_story(story)
 
 
 def test_an_event_that_somebody_wrote_to_is_counted_on():
@@ -109,7 +109,7 @@ def test_an_event_that_somebody_wrote_to_is_counted_on():
         assert event.series is not None
         assert (event.series.count, event.metadata.labels) == (2, {"seen": "yes"})
 
-    told(story)
+    run_story(story)
 
 
 def test_draining_writes_what_was_counted():
@@ -125,7 +125,7 @@ def test_draining_writes_what_was_counted():
         assert event.series is not None
         assert event.series.count == 10
 
-    told(story)
+    run_story(story)
 
 
 def test_draining_ends_in_time():
@@ -138,7 +138,7 @@ def test_draining_ends_in_time():
         await scene.recorder.drain(3)
         assert asyncio.get_running_loop().time() == begun + 3
 
-    told(story)
+    run_story(story)
 
 
 def test_what_waits_for_a_plane_that_is_let_go_is_forgotten():
@@ -149,9 +149,9 @@ def test_what_waits_for_a_plane_that_is_let_go_is_forgotten():
         scene.say(one)
         scene.recorder.forget(scene.client)
         scene.recorder.forget(scene.client)
-        assert await scene.told() == ()
+        assert await scene.reported() == ()
 
-    told(story)
+    run_story(story)
 
 
 def test_a_recorder_at_rest_sets_no_timer():
@@ -179,7 +179,7 @@ def test_a_plane_that_is_forgotten_while_its_events_are_held_back_ends_quietly(c
         await asyncio.sleep(0.05)
         scene.recorder.forget(scene.client)
         await asyncio.sleep(5)
-        assert len(await scene.told()) == 50
+        assert len(await scene.reported()) == 50
         assert [record.message for record in caplog.records] == []
 
-    told(story)
+    run_story(story)

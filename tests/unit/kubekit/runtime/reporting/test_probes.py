@@ -38,7 +38,7 @@ class Door:
         return int(head.split()[1]), body.decode()
 
 
-def told(story: Story, settings: ProbeSettings | None = None) -> None:
+def run_story(story: Story, settings: ProbeSettings | None = None) -> None:
     """Run a story at the door of probes of its own."""
 
     async def run() -> None:
@@ -61,7 +61,7 @@ def test_a_free_port_on_this_machine_is_taken_by_default():
         assert host == "127.0.0.1"
         assert port > 0
 
-    told(story)
+    run_story(story)
 
 
 def test_readiness_is_refused_with_the_list_of_what_is_missing():
@@ -78,7 +78,7 @@ def test_readiness_is_refused_with_the_list_of_what_is_missing():
         missing.clear()
         assert await door.ask("/readyz") == (200, "ok")
 
-    told(story)
+    run_story(story)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_pages(path, answer):
     async def story(door: Door) -> None:
         assert await door.ask(path) == answer
 
-    told(story)
+    run_story(story)
 
 
 def test_head_is_get_without_the_text():
@@ -111,7 +111,7 @@ def test_head_is_get_without_the_text():
     async def story(door: Door) -> None:
         assert await door.ask("/readyz", "HEAD") == (200, "")
 
-    told(story)
+    run_story(story)
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS"])
@@ -121,7 +121,7 @@ def test_nothing_can_be_done_here(method):
     async def story(door: Door) -> None:
         assert (await door.ask("/readyz", method))[0] == 405
 
-    told(story)
+    run_story(story)
 
 
 BAD = {
@@ -141,7 +141,7 @@ def test_requests_out_of_bounds_are_refused(request_: bytes):
         assert answer.split()[1] == b"400"
         assert await door.ask("/healthz") == (200, "ok")
 
-    told(story)
+    run_story(story)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_a_connection_that_says_too_little_is_closed(part: bytes):
         async with asyncio.timeout(30):
             assert await quietly(door.send(part)) == b""
 
-    told(story, ProbeSettings(patience=0.5))
+    run_story(story, ProbeSettings(patience=0.5))
 
 
 async def quietly(answer: Awaitable[bytes]) -> bytes:
@@ -174,7 +174,7 @@ def test_connections_beyond_the_bound_are_closed_at_once():
         for _, writer in crowd:
             writer.close()
 
-    told(story)
+    run_story(story)
 
 
 def test_closing_ends_the_listening_and_idle_connections():
@@ -189,7 +189,7 @@ def test_closing_ends_the_listening_and_idle_connections():
         with pytest.raises(OSError, match=r"refused|Connect"):
             await door.open()
 
-    told(story)
+    run_story(story)
 
 
 def test_without_metrics_there_is_no_such_page():

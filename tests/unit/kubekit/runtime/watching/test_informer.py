@@ -22,12 +22,12 @@ GONE = Plan(refusal=Expired("too old resource version"))
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Callable[[Story], None]:
+def run_story(tmp_path: Path) -> Callable[[Story], None]:
     """Run a story on a fresh plane."""
     return lambda story: tell(tmp_path, story)
 
 
-def test_the_cache_follows_the_plane(told):
+def test_the_cache_follows_the_plane(run_story):
     """What is there at the start, and whatever becomes of it."""
 
     async def story(world: InformerWorld) -> None:
@@ -45,10 +45,10 @@ def test_the_cache_follows_the_plane(told):
             await asyncio.sleep(0.1)
             assert informer.cache.get("default", "one") is None
 
-    told(story)
+    run_story(story)
 
 
-def test_whoever_waits_is_told_when_all_is_here(told):
+def test_whoever_waits_is_told_when_all_is_here(run_story):
     """Not before the last page of the list."""
 
     async def story(world: InformerWorld) -> None:
@@ -62,10 +62,10 @@ def test_whoever_waits_is_told_when_all_is_here(told):
             assert len(world.door.listed) == 2
             assert ("default", "n500") in informer.cache
 
-    told(story)
+    run_story(story)
 
 
-def test_a_listener_hears_what_is_here_then_what_comes(told):
+def test_a_listener_hears_what_is_here_then_what_comes(run_story):
     """With the old and the new object of each change."""
 
     async def story(world: InformerWorld) -> None:
@@ -83,7 +83,7 @@ def test_a_listener_hears_what_is_here_then_what_comes(told):
         assert ear.changes[2].old is ear.changes[2].old
         assert {(c.cluster, c.namespace) for c in ear.changes} == {(HERE, "default")}
 
-    told(story)
+    run_story(story)
 
 
 def test_a_change_says_in_words_what_it_is():
@@ -95,7 +95,7 @@ def test_a_change_says_in_words_what_it_is():
     assert words == ["<added here/ns/x>", "<modified here/ns/x>", "<removed here/ns/x>"]
 
 
-def test_a_listener_that_comes_in_the_middle_misses_and_repeats_nothing(told):
+def test_a_listener_that_comes_in_the_middle_misses_and_repeats_nothing(run_story):
     """Even one that is added while another is being told."""
 
     async def story(world: InformerWorld) -> None:
@@ -113,10 +113,10 @@ def test_a_listener_that_comes_in_the_middle_misses_and_repeats_nothing(told):
             await asyncio.sleep(0.1)
         assert late.heard == ["+one", "+two", "+three"]
 
-    told(story)
+    run_story(story)
 
 
-def test_listeners_are_told_in_the_order_of_their_coming(told):
+def test_listeners_are_told_in_the_order_of_their_coming(run_story):
     """Every time."""
 
     async def story(world: InformerWorld) -> None:
@@ -128,10 +128,10 @@ def test_listeners_are_told_in_the_order_of_their_coming(told):
             await asyncio.sleep(0.1)
         assert heard == ["first one", "second one"]
 
-    told(story)
+    run_story(story)
 
 
-def test_a_listener_can_end_itself_and_others_while_it_is_told(told):
+def test_a_listener_can_end_itself_and_others_while_it_is_told(run_story):
     """Who was ended hears nothing more, not even of this change; ending twice is fine."""
 
     async def story(world: InformerWorld) -> None:
@@ -150,10 +150,10 @@ def test_a_listener_can_end_itself_and_others_while_it_is_told(told):
             await asyncio.sleep(0.1)
         assert (first.heard, last.heard) == (["+one"], [])
 
-    told(story)
+    run_story(story)
 
 
-def test_a_listener_that_fails_harms_nobody(told, caplog):
+def test_a_listener_that_fails_harms_nobody(run_story, caplog):
     """Others hear, the cache goes on, and the log names the object."""
 
     def failing(change: CacheChange[ConfigMap]) -> None:
@@ -171,12 +171,12 @@ def test_a_listener_that_fails_harms_nobody(told, caplog):
             assert len(informer.cache) == 2
 
     with caplog.at_level(logging.ERROR):
-        told(story)
+        run_story(story)
     failed = [record.__dict__["object"] for record in caplog.records]
     assert failed == ["default/one", "default/two"]
 
 
-def test_a_second_list_is_turned_into_the_differences(told):
+def test_a_second_list_is_turned_into_the_differences(run_story):
     """What is the same is not told; a name that another object took goes and comes."""
 
     async def story(world: InformerWorld) -> None:
@@ -202,7 +202,7 @@ def test_a_second_list_is_turned_into_the_differences(told):
             assert informer.cache.get("default", "a") == bare(same)
             assert informer.relists == 1
 
-    told(story)
+    run_story(story)
 
 
 def bare(obj: ConfigMap) -> ConfigMap:
@@ -211,7 +211,7 @@ def bare(obj: ConfigMap) -> ConfigMap:
     return msgspec.structs.replace(obj, metadata=metadata)
 
 
-def test_a_list_that_is_behind_sets_the_revision_back(told):
+def test_a_list_that_is_behind_sets_the_revision_back(run_story):
     """Who waits for his own write goes on waiting until it is really here."""
 
     async def story(world: InformerWorld) -> None:
@@ -231,7 +231,7 @@ def test_a_list_that_is_behind_sets_the_revision_back(told):
             assert informer.cache.seen(made.metadata.resource_version)
             assert informer.cache.keys("default") == [("default", "one")]
 
-    told(story)
+    run_story(story)
 
 
 def unfinished(document: Document) -> Document:
@@ -239,7 +239,7 @@ def unfinished(document: Document) -> Document:
     return document | {"metadata": document["metadata"] | {"continue": "more"}}
 
 
-def test_a_list_that_is_behind_sets_the_revision_back_with_its_first_page(told):
+def test_a_list_that_is_behind_sets_the_revision_back_with_its_first_page(run_story):
     """Between two pages nobody takes his own write for seen."""
 
     async def story(world: InformerWorld) -> None:
@@ -256,10 +256,10 @@ def test_a_list_that_is_behind_sets_the_revision_back_with_its_first_page(told):
             await asyncio.sleep(120)
             assert informer.cache.seen(made.metadata.resource_version)
 
-    told(story)
+    run_story(story)
 
 
-def test_a_list_that_starts_over_forgets_what_it_had_shown(told):
+def test_a_list_that_starts_over_forgets_what_it_had_shown(run_story):
     """What went between the two beginnings is gone."""
 
     async def story(world: InformerWorld) -> None:
@@ -276,10 +276,10 @@ def test_a_list_that_starts_over_forgets_what_it_had_shown(told):
             assert "-one" in ear.heard
             assert informer.cache.keys("default") == []
 
-    told(story)
+    run_story(story)
 
 
-def test_a_great_loss_is_told_in_stretches(told):
+def test_a_great_loss_is_told_in_stretches(run_story):
     """A list that shows nothing of what was known does not stop everybody else."""
 
     async def story(world: InformerWorld) -> None:
@@ -299,10 +299,10 @@ def test_a_great_loss_is_told_in_stretches(told):
             assert len(ear.heard) == 1002
             assert len(informer.cache) == 0
 
-    told(story)
+    run_story(story)
 
 
-def test_trouble_is_told_and_ends(told):
+def test_trouble_is_told_and_ends(run_story):
     """The words of the server, for as long as it lasts; it is not synced meanwhile."""
 
     async def story(world: InformerWorld) -> None:
@@ -317,10 +317,10 @@ def test_trouble_is_told_and_ends(told):
             await asyncio.sleep(5)
             assert [informer.trouble, *informers.problems()] == [""]
 
-    told(story)
+    run_story(story)
 
 
-def test_an_informer_knows_its_figures(told):
+def test_an_informer_knows_its_figures(run_story):
     """For whoever measures."""
 
     async def story(world: InformerWorld) -> None:
@@ -335,4 +335,4 @@ def test_an_informer_knows_its_figures(told):
                 HERE, "ConfigMap", 1, 0, 0, synced=True, served=True
             )
 
-    told(story)
+    run_story(story)

@@ -31,7 +31,7 @@ INSTANCES = ResourceLocation(Instance.RESOURCE, "default")
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Callable[[Story], None]:
+def run_story(tmp_path: Path) -> Callable[[Story], None]:
     """Run a story on a fresh plane with all our kinds."""
     return lambda story: tell(tmp_path, story)
 
@@ -58,7 +58,7 @@ SPEC = msgspec.to_builtins(builders.instance_spec())
 DEFINITION = crd_generation.crd(Workload, lambda kind: {kind.__name__: ""})
 
 
-def test_a_kind_has_one_informer(told):
+def test_a_kind_has_one_informer(run_story):
     """Whoever asks for it shares it; it begins with the first."""
 
     async def story(world: InformerWorld) -> None:
@@ -73,10 +73,10 @@ def test_a_kind_has_one_informer(told):
             assert informers.synced
             assert len(world.door.listed) == 2
 
-    told(story)
+    run_story(story)
 
 
-def test_informers_end_with_their_scope(told):
+def test_informers_end_with_their_scope(run_story):
     """Nothing is watched any more, and none can begin."""
 
     async def story(world: InformerWorld) -> None:
@@ -92,7 +92,7 @@ def test_informers_end_with_their_scope(told):
             informers.of(Secret)
         assert [informer.kind for informer in informers] == [ConfigMap]
 
-    told(story)
+    run_story(story)
 
 
 def test_trap_171_a_kind_that_is_not_served_stops_no_other(told_bare):
@@ -151,7 +151,7 @@ async def unserve(world: InformerWorld, name: str) -> None:
     await world.plane.rest()
 
 
-def test_an_object_that_cannot_be_read_is_named_and_left_out(told, caplog):
+def test_an_object_that_cannot_be_read_is_named_and_left_out(run_story, caplog):
     """Once in the log, however often it comes; it is in the figures until it is mended or gone."""
 
     async def story(world: InformerWorld) -> None:
@@ -173,11 +173,11 @@ def test_an_object_that_cannot_be_read_is_named_and_left_out(told, caplog):
             assert (informer.unreadable, ear.heard) == ({}, ["+one"])
 
     with caplog.at_level(logging.WARNING):
-        told(story)
+        run_story(story)
     assert [record.message for record in caplog.records] == ["object not readable"]
 
 
-def test_what_was_known_of_an_object_stays_while_it_cannot_be_read(told):
+def test_what_was_known_of_an_object_stays_while_it_cannot_be_read(run_story):
     """To take it for gone would be to undo what was made for it."""
 
     async def story(world: InformerWorld) -> None:
@@ -198,10 +198,10 @@ def test_what_was_known_of_an_object_stays_while_it_cannot_be_read(told):
             await asyncio.sleep(0.1)
             assert (informer.unreadable, ear.heard) == ({}, ["+one", "-one"])
 
-    told(story)
+    run_story(story)
 
 
-def test_an_object_that_went_is_gone_though_its_successor_cannot_be_read(told):
+def test_an_object_that_went_is_gone_though_its_successor_cannot_be_read(run_story):
     """Another object of the same name is not what was known."""
 
     async def story(world: InformerWorld) -> None:
@@ -223,4 +223,4 @@ def test_an_object_that_went_is_gone_though_its_successor_cannot_be_read(told):
             await asyncio.sleep(700)
             assert informer.unreadable == {}
 
-    told(story)
+    run_story(story)
