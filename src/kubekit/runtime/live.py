@@ -14,7 +14,7 @@ Which function to use:
     cached, cached_or_live, find   by name: from the cache, from both, from the server
     certain                        by name, where None is the reason to remove something
     same, current, confirm         the object of a cached one, by its uid
-    create, create_for             a create that a second controller may have done first
+    create                         a create that a second controller may have done first
     delete, delete_as_read         a delete of this object and of no other with its name
     changed                        whether a condition is worth an event
 
@@ -22,7 +22,7 @@ A `Conflict` is never handled here. The controller requeues the request soon, an
 pass reads again and decides again.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Protocol, TypeVar
 
 from kubekit.api.errors import AlreadyExists, NotFound, Unavailable, conflict
@@ -32,7 +32,6 @@ from kubekit.client.options import DeleteOptions
 from kubekit.runtime.clusters import Cluster
 
 K = TypeVar("K", bound=Object)
-C = TypeVar("C", bound=Object)
 
 
 class Read(Protocol):
@@ -103,12 +102,6 @@ async def create(client: Client, fresh: K) -> K | None:
         return await client.create(fresh)
     except AlreadyExists:
         return None
-
-
-async def create_for(client: Client, cause: C, fresh: Callable[[C], K]) -> K | None:
-    """Create what ``fresh`` makes of the live ``cause``; None if the cause is gone or deleting."""
-    wanted_by = await current(client, cause)
-    return None if wanted_by is None else await client.create(fresh(wanted_by))
 
 
 async def delete(client: Client, seen: Object) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kubekit.api.errors import Conflict, Unavailable
-from kubekit.api.kinds.core import ConfigMap, Secret
+from kubekit.api.kinds.core import ConfigMap
 from kubekit.api.meta import Condition, ObjectMeta, with_metadata
 from kubekit.client.client import Client
 from kubekit.plane.registry import builtins
@@ -24,10 +24,6 @@ HELD = "example.com/held"
 def box(name: str = "box", **metadata: object) -> ConfigMap:
     meta = ObjectMeta(name=name, namespace="default")
     return with_metadata(ConfigMap(metadata=meta), **metadata)
-
-
-def secret_for(cause: ConfigMap) -> Secret:
-    return Secret(metadata=ObjectMeta(name=cause.metadata.name, namespace="default"))
 
 
 def condition(reason: str, kind: str = "Ready") -> Condition:
@@ -178,29 +174,6 @@ def test_a_create_of_a_taken_name_returns_nothing(tmp_path):
         made = await live.create(cluster.client, box())
         assert made == await user.get(ConfigMap, "box", "default")
         assert await live.create(cluster.client, box()) is None
-
-    with_lagging_cache(tmp_path, story)
-
-
-def test_an_object_is_created_only_while_its_cause_is_current(tmp_path):
-    """It is made from the cause as the server has it, not as the cache shows it."""
-
-    async def story(cluster, user):
-        seen = await user.create(box())
-        current = await user.patch(seen, annotated(seen, color="red"))
-        causes = []
-
-        def fresh(cause):
-            causes.append(cause)
-            return secret_for(cause)
-
-        made = await live.create_for(cluster.client, seen, fresh)
-        assert made == await user.get(Secret, "box", "default")
-        assert causes == [current]
-        await user.delete(made)
-        await replaced(user, current)
-        assert await live.create_for(cluster.client, seen, fresh) is None
-        assert await user.find(Secret, "box", "default") is None
 
     with_lagging_cache(tmp_path, story)
 
