@@ -97,6 +97,5 @@ async def _has_namespace(hub: Cluster, cluster: str) -> bool:
 
 
 async def _ensure_namespace(hub: Cluster, name: str) -> None:
-    known = hub.informers.of(Namespace).cache.get("", name)
-    if known is None and await hub.client.find(Namespace, name) is None:
+    if await live.cached_or_live(hub, Namespace, name) is None:
         await hub.client.create(Namespace(metadata=ObjectMeta(name=name)))

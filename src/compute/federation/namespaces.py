@@ -13,6 +13,7 @@ from compute.federation import karmada_keys, lookups, works
 from compute.federation.planes import EnginePlanes
 from kubekit.api.kinds.core import Namespace
 from kubekit.environment import ExecutionEnvironment
+from kubekit.runtime import live
 from kubekit.runtime.clusters import Cluster, Clusters
 from kubekit.runtime.controller import Controller
 from kubekit.runtime.controller_factory import ControllerFactory
@@ -81,9 +82,9 @@ class Namespaces:
         cache = hub.informers.of(Work).cache
         present = cache.get(names.execution_namespace(cluster), name)
         if present is None:
-            live = await hub.client.find(Namespace, namespace.metadata.name)
-            if live is not None and not live.deleting:
-                fresh = works.of_namespace(live, cluster, self._environment.uid())
+            current = await live.current(hub.client, namespace)
+            if current is not None:
+                fresh = works.of_namespace(current, cluster, self._environment.uid())
                 await hub.client.create(fresh)
         elif not present.deleting:
             work_id = present.metadata.labels.get(karmada_keys.WORK_ID, "")

@@ -13,11 +13,18 @@ from typing import Any, Final
 import msgspec
 
 from compute.api import finalizers
-from compute.api.compute import Instance, InterfaceAssignments, NetworkInterfaceStatus
+from compute.api.compute import (
+    Instance,
+    InstanceControllerStatus,
+    InstanceStatus,
+    InterfaceAssignments,
+    NetworkInterfaceStatus,
+)
 from compute.api.conditions import ConditionType
 from compute.api.networking import Subnet
 from compute.api.reasons import Reason
-from compute.decide.conditions import is_true, status_of
+from compute.decide.conditions import find, is_true, put, status_of
+from compute.decide.deployment.template import recorded_hash
 from compute.decide.networking.addresses import address_of
 from compute.decide.scheduling_gates import closed
 from compute.providers import machines, settings
@@ -25,9 +32,8 @@ from compute.providers.addresses import Addresses, holders
 from compute.providers.interfaces import NoNetwork, NotYet, prefixes
 from compute.providers.machines import ConditionValue, Machine, MachineState
 from compute.providers.settings import MachineSettingsCache
-from compute.providers.statuses import reported
 from kubekit.api.kinds.core import ConfigMap
-from kubekit.api.meta import with_metadata
+from kubekit.api.meta import EPOCH, Condition, with_metadata
 from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.clusters import Cluster, Clusters
 from kubekit.runtime.reconciling import commit
@@ -115,7 +121,7 @@ class Provider:
             else:
                 interfaces = result
         values = (state.programmed, state.available)
-        status = reported(instance, dict(zip(_WRITTEN, values, strict=True)), now)
+        status = _reported(instance, dict(zip(_WRITTEN, values, strict=True)), now)
         status = msgspec.structs.replace(status, network_interfaces=interfaces)
         await cell.client.patch_status(instance, msgspec.structs.replace(instance, status=status))
         return _requeue(state.requeue_after)
@@ -129,7 +135,7 @@ class Provider:
             await commit.remove_finalizer(cell.client, instance, finalizers.SIMULATED)
             return DONE
         stopping = ConditionValue("False", Reason.STOPPING, "The machine is being stopped")
-        status = reported(instance, {ConditionType.AVAILABLE: stopping}, now)
+        status = _reported(instance, {ConditionType.AVAILABLE: stopping}, now)
         await cell.client.patch_status(instance, msgspec.structs.replace(instance, status=status))
         return _requeue(left)
 
@@ -236,3 +242,45 @@ def _unprogrammed(instance: Instance) -> Iterable[str]:
     programmed = is_true(instance.status.conditions, ConditionType.PROGRAMMED)
     if not (programmed or _is_gated(instance) or instance.deleting):
         yield instance.metadata.namespace
+
+
+def _reported(
+    instance: Instance, values: dict[ConditionType, ConditionValue], now: datetime
+) -> InstanceStatus:
+    """The status with new conditions where they differ, and the hash of the machine's template."""
+    old = instance.status
+    news = [
+        _condition(kind, each, instance)
+        for kind, each in values.items()
+        if _is_new(old, kind, each)
+    ]
+    observed = recorded_hash(instance)
+    return msgspec.structs.replace(
+        old,
+        conditions=put(old.conditions, news, now),
+        controller=InstanceControllerStatus(observed_template_hash=observed) if observed else None,
+    )
+
+
+def _is_new(old: InstanceStatus, kind: str, value: ConditionValue) -> bool:
+    """Whether a condition changes.
+
+    Its observed generation does not count: a machine is fixed when its Instance is created.
+    """
+    present = find(old.conditions, kind)
+    return present is None or (present.status, present.reason, present.message) != (
+        value.status,
+        value.reason,
+        value.message,
+    )
+
+
+def _condition(kind: str, value: ConditionValue, instance: Instance) -> Condition:
+    return Condition(
+        type=kind,
+        status=value.status,
+        reason=value.reason,
+        message=value.message,
+        observed_generation=instance.metadata.generation,
+        last_transition_time=EPOCH,
+    )

@@ -35,17 +35,12 @@ class DefaultNetworks:
         namespace = plane.informers.of(Namespace).cache.get("", request.name)
         if namespace is None or request.name != NAME or _is_done(namespace):
             return DONE
-        if not await self._stays(plane):
+        if not await self._planes.has_project(plane.name):  # a network would delay its removal
             return DONE
         present = await plane.client.get(Namespace, NAME)
         if not present.deleting and not _is_done(present):
             await _create_network(plane, present)
         return DONE
-
-    async def _stays(self, plane: Cluster) -> bool:
-        """Whether the project exists and is not being deleted: a new network would delay its removal."""
-        project = await self._planes.core.sole().client.find(Project, plane.name)
-        return project is not None and not project.deleting
 
 
 def controllers(planes: ServicePlanes, factory: ControllerFactory) -> list[Controller]:

@@ -82,7 +82,7 @@ class Offers:
         if wanted.keys() != stored.keys():
             # Something is to be created or deleted: read the hub live.
             wanted = offers((await hub.client.every(Member)).items)
-            if not await self._stays(plane):
+            if not await self._planes.has_project(plane.name):
                 return DONE
         for name, binding in stored.items():
             if name not in wanted:
@@ -99,10 +99,6 @@ class Offers:
         news = [offer.available.condition(ConditionType.AVAILABLE, generation, now)]
         conditions = put(known.status.conditions, news, now)
         await plane.client.patch_status(known, with_status(known, conditions=conditions))
-
-    async def _stays(self, plane: Cluster) -> bool:
-        project = await self._planes.core.sole().client.find(Project, plane.name)
-        return project is not None and not project.deleting
 
 
 def controllers(planes: ServicePlanes, factory: ControllerFactory) -> list[Controller]:

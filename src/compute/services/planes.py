@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
+from compute.api.resource_manager import Project
 from kubekit.runtime.clusters import Clusters
 
 PLATFORM: Final = "milo-system"  # the services' namespace in the core plane
@@ -19,3 +20,8 @@ class ServicePlanes:
     hub: Clusters
     projects: Clusters
     cells: Clusters
+
+    async def has_project(self, name: str) -> bool:
+        """Whether a project exists and is not being deleted, read live."""
+        project = await self.core.sole().client.find(Project, name)
+        return project is not None and not project.deleting

@@ -27,6 +27,7 @@ from compute.services.network.subnet_ledger import SubnetHolder
 from kubekit.api.errors import ApiError
 from kubekit.api.meta import with_metadata, with_status
 from kubekit.environment import ExecutionEnvironment
+from kubekit.runtime import live
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.reconciling import commit
 
@@ -57,12 +58,12 @@ class Allocation:
         for holder in sorted(wanted):
             cell, cached = wanted[holder]
             try:
-                claim = await cell.client.find(SubnetClaim, holder.claim, holder.namespace)
+                claim = await live.current(cell.client, cached)
                 subnet = await cell.client.find(Subnet, holder.claim, holder.namespace)
             except (ApiError, OSError) as error:
                 outcome.trouble.append(error)
                 continue
-            if claim is None or claim.metadata.uid != cached.metadata.uid or claim.deleting:
+            if claim is None:
                 continue
             refusal = await self._allocate(cell, claim, subnet)
             if refusal is not None:

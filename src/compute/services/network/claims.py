@@ -20,6 +20,7 @@ from compute.services.network import joins, network_conditions, subnet_ledger
 from compute.services.planes import ServicePlanes
 from kubekit.api.meta import LocalRef, ObjectMeta
 from kubekit.environment import ExecutionEnvironment
+from kubekit.runtime import live
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.requests import DONE, ClusterName, Request, Result, cluster_name
 from kubekit.runtime.sources import Source, mapped, own
@@ -64,9 +65,9 @@ class Claims:
         meta = claim.metadata
         if entry is None or entry.deleting or not _is_for(entry, cell, claim):
             return None
-        present = await cell.client.find(SubnetClaim, meta.name, meta.namespace)
+        present = await live.current(cell.client, claim)
         at = await cell.client.find(NetworkContext, entry.spec.network_context.name, meta.namespace)
-        if present is None or present.deleting or at is None or at.deleting:
+        if present is None or at is None or at.deleting:
             return None
         return await cell.client.create(
             Subnet(

@@ -24,6 +24,7 @@ from compute.services.quota import lookups
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import with_status
 from kubekit.environment import ExecutionEnvironment
+from kubekit.runtime import live
 from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.requests import DONE, Request, Result
 
@@ -48,8 +49,8 @@ class FirstGrants:
         project = core.informers.of(Project).cache.get("", request.name)
         if project is None or project.deleting or known is not None or namespace is None:
             return DONE
-        present = await core.client.find(Project, request.name)
-        if present is not None and not present.deleting:
+        present = await live.current(core.client, project)
+        if present is not None:
             await core.client.create(_first(present, name, self._amounts))
         return DONE
 
