@@ -64,10 +64,10 @@ def _of_children(cluster: ClusterName, plane: Plane) -> Iterator[str]:
     there = {child.metadata.name: child.spec for child in _all(plane, Child)}
     for name in sorted({*wanted, *there}):
         if wanted.get(name) != there.get(name):
-            yield f"child {cluster}/{name}: {_told(there.get(name))}, not {_told(wanted.get(name))}"
+            yield f"child {cluster}/{name}: {_text_of(there.get(name))}, not {_text_of(wanted.get(name))}"
 
 
-def _told(spec: CopySpec | None) -> str:
+def _text_of(spec: CopySpec | None) -> str:
     return "none" if spec is None else f"{spec.content} of {spec.parent_uid[:8]}"
 
 

@@ -32,7 +32,7 @@ class ParentStatus(Wire, frozen=True, kw_only=True):
     children: int = 0
     """How many children there are."""
     looks: int = 0
-    """How often somebody looked, for who cannot keep it to himself."""
+    """How often it was reconciled, for a controller that writes without need."""
 
 
 class Parent(Object, frozen=True, kw_only=True):

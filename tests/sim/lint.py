@@ -1,6 +1,6 @@
 """What code that runs in the simulation may not do: anything that a seed does not decide.
 
-`faults` reads a source file and names each line with a clock, chance, a thread, a task that nobody
+`faults` reads a source file and names each line with a clock, chance, a thread, a task that nothing
 keeps, the order of a set, or an error that is swallowed.
 """
 
@@ -33,16 +33,16 @@ CALLS: Final = {
     "SystemRandom": "chance; ask the environment",
     "hash": "a hash differs from process to process",
     "asyncio.to_thread": "a thread",
-    "asyncio.create_task": "a task that nobody keeps; use Scope.spawn",
-    "asyncio.ensure_future": "a task that nobody keeps; use Scope.spawn",
-    "asyncio.all_tasks": "its order is nobody's",
+    "asyncio.create_task": "a task that nothing refers to; use Scope.spawn",
+    "asyncio.ensure_future": "a task that nothing refers to; use Scope.spawn",
+    "asyncio.all_tasks": "its order is arbitrary",
     "asyncio.TaskGroup": "it cancels in no order; use Scope",
     "asyncio.gather": "it cancels in no order; use Scope",
-    "asyncio.as_completed": "its order is nobody's",
+    "asyncio.as_completed": "its order is arbitrary",
 }
 METHODS: Final = {
     "run_in_executor": "a thread",
-    "create_task": "a task that nobody keeps; use Scope.spawn",
+    "create_task": "a task that nothing refers to; use Scope.spawn",
 }
 ORDERING: Final = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 BLIND: Final = ("Exception", "BaseException")
@@ -115,7 +115,7 @@ def _called(node: ast.Call) -> Iterator[str]:
         if method in METHODS and name not in CALLS:
             yield f"{method}: {METHODS[method]}"
     if name.split(".")[-1] == "suppress" and any(_dotted(arg) in BLIND for arg in node.args):
-        yield "suppress(Exception): an error that nobody hears of"
+        yield "suppress(Exception): an error that is never reported"
 
 
 def _caught(node: ast.ExceptHandler) -> Iterator[str]:
@@ -123,7 +123,7 @@ def _caught(node: ast.ExceptHandler) -> Iterator[str]:
     kinds = node.type.elts if isinstance(node.type, ast.Tuple) else [node.type]
     blind = any(kind is None or _dotted(kind) in BLIND for kind in kinds)
     if blind and all(_says_nothing(line) for line in node.body):
-        yield "except Exception: pass: an error that nobody hears of"
+        yield "except Exception: pass: an error that is never reported"
 
 
 def _says_nothing(line: ast.stmt) -> bool:

@@ -100,7 +100,7 @@ class SimLoop(asyncio.base_events.BaseEventLoop):
     def __init__(self, seed: int | str) -> None:
         super().__init__()
         self.steps = 0
-        self.faults: list[dict[str, Any]] = []  # what no task could be told
+        self.faults: list[dict[str, Any]] = []  # errors that reached no task
         self._now = 0.0
         self._instant = 0
         self._chance = random.Random(f"loop-{seed}")
@@ -116,7 +116,7 @@ class SimLoop(asyncio.base_events.BaseEventLoop):
 
     def create_task(self, coro: Any, *, name: Any = None, context: Any = None) -> asyncio.Task[Any]:
         if context is not None and _life not in context:
-            context.run(_life.set, _life.get())  # whoever gets an empty one is no less part of it
+            context.run(_life.set, _life.get())  # a task with an empty context is part of it too
         task: asyncio.Task[Any] = super().create_task(coro, name=name, context=context)
         life = _life.get() if context is None else context.get(_life)
         if life is not None:

@@ -58,7 +58,7 @@ def _unnamed(child: Child) -> Child:
 
 
 class TrustsItsCache(Family):
-    """Creates and deletes by what it was told last, without looking."""
+    """Creates and deletes by the last event, without a read."""
 
     async def parent(
         self, client: Client, request: Request, cached: Parent | None

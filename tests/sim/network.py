@@ -45,7 +45,7 @@ class Sent:
 
 
 class Observer(Protocol):
-    """Whoever judges what is asked and answered."""
+    """Judges requests and responses."""
 
     def served(self, sent: Sent, outcome: object) -> None: ...
 
@@ -53,7 +53,7 @@ class Observer(Protocol):
 
 
 class Gap(Protocol):
-    """Whoever lets watches miss something."""
+    """Decides which events a watch misses."""
 
     def lasts(self, link: str, place: ResourceLocation, event: WatchEvent) -> float:
         """For how many seconds a watch tells nothing from this event on, to expire then."""
@@ -208,7 +208,7 @@ class Link:
                 self._observed("delivered", sent, outcome)
                 outcome = None
         finally:
-            if isinstance(outcome, Stream):  # nobody is there to read it
+            if isinstance(outcome, Stream):  # it has no reader
                 outcome.leave()
 
     async def _arrived(self, sent: Sent, serve: Serve[object]) -> object:
@@ -227,7 +227,7 @@ class Link:
             except ApiError as refusal:
                 outcome = refusal
             self._observed("served", sent, outcome)
-        self._say(sent.verb, sent.place, _told(outcome))
+        self._say(sent.verb, sent.place, _text_of(outcome))
         return outcome
 
     async def _returned(self, sent: Sent) -> bool:
@@ -303,7 +303,7 @@ def _coordinates(place: ResourceLocation) -> tuple[str, str, str]:
 
 
 def _controller() -> str:
-    """Who asks: the controller whose pass this is, or nobody in particular."""
+    """The client: the controller whose reconcile this is, or none."""
     made = passes.current.get()
     return "" if made is None else made.context.writer
 
@@ -323,7 +323,7 @@ def _subject(place: ResourceLocation) -> str:
     return f"{kind} {where}".rstrip()
 
 
-def _told(outcome: object) -> str:
+def _text_of(outcome: object) -> str:
     match outcome:
         case ApiError():
             return f"{type(outcome).__name__}: {outcome.message}"

@@ -103,7 +103,7 @@ def main() -> int:
     parser.add_argument("seeds", nargs="+", type=int, metavar="SEED", help="a number")
     parser.add_argument("--digest", action="store_true", help="say how it ended, and no more")
     asked = parser.parse_args()
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # for whoever reads only the beginning
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # for `| head`
     for seed in asked.seeds:
         if not asked.digest:
             print(f"seed {seed}\n  {options(seed).describe()}")  # noqa: T201 -- what was asked for

@@ -6,7 +6,7 @@ from typing import Final
 
 SET_TYPES: Final = {"set", "frozenset", "AbstractSet", "MutableSet", "Set", "WeakSet"}
 SET_METHODS: Final = {"union", "intersection", "difference", "symmetric_difference"}
-# Who does not care in which order he gets things.
+# Callables for which the order of their arguments does not matter.
 CARELESS: Final = {"sorted", "set", "frozenset", "len", "min", "max", "sum", "any", "all"}
 ORDERED: Final = {"list", "tuple", "iter", "enumerate", "zip", "map", "filter", "deque", "chain"}
 ORDERED_METHODS: Final = {"join", "extend", "fromkeys", "from_iterable"}
@@ -74,7 +74,7 @@ class SetOrders:
                 return
 
     def _is_careless(self, node: ast.AST) -> bool:
-        """Whether all of it goes to somebody who does not care for the order."""
+        """Whether all of it goes to a callable for which the order does not matter."""
         caller = self._parents.get(node)
         return (
             isinstance(caller, ast.Call)

@@ -36,7 +36,7 @@ class Stream:
     ``said`` hears what the reader gets and what becomes of the stream. Nothing arrives before
     ``not_before``: the replica that answers is that far behind. ``missed`` says of an event for how
     many seconds nothing arrives from there on; then the version is too old, and whatever was in
-    between is never told.
+    between is never delivered.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Stream:
         said: Callable[[str], None],
         missed: Missed | None = None,
     ) -> None:
-        self.gone: Callable[[Stream], None] = _nobody
+        self.gone: Callable[[Stream], None] = _uncounted
         self._line = line
         self._watch = watch
         self._said = said
@@ -56,7 +56,7 @@ class Stream:
         self._last = not_before
         self._coming: deque[WatchEvent | ApiError | None] = deque()
         self._held: list[WatchEvent | ApiError | None] = []  # by a partition
-        self._dead = False  # half open: nothing comes, and nobody says so
+        self._dead = False  # half open: nothing comes, and nothing reports it
         self._wake = asyncio.Event()
         watch.ready = self._draw
         self._draw()
@@ -129,7 +129,7 @@ class Stream:
         if self._line.cut:
             self._held.append(arriving)
             return
-        self._said(_told(arriving))
+        self._said(_text_of(arriving))
         self._coming.append(arriving)
         self._wake.set()
         if not isinstance(arriving, WatchEvent):
@@ -146,7 +146,7 @@ def _read(notice: EncodedWatchEvent) -> WatchEvent | ApiError:
     return WatchEvent(notice.type, msgspec.json.decode(notice.data))
 
 
-def _told(arrived: WatchEvent | ApiError | None) -> str:
+def _text_of(arrived: WatchEvent | ApiError | None) -> str:
     if arrived is None:
         return "ended"
     if isinstance(arrived, ApiError):
@@ -155,12 +155,12 @@ def _told(arrived: WatchEvent | ApiError | None) -> str:
     return f"{arrived.type} {metadata.get('name', '')} @{metadata['resourceVersion']}"
 
 
-def _nobody(_: Stream) -> None:
-    """Nobody keeps count."""
+def _uncounted(_: Stream) -> None:
+    """No count is kept."""
 
 
 def _nothing() -> None:
-    """Nobody draws any more."""
+    """Nothing is drawn any more."""
 
 
 def _never(_: WatchEvent) -> float:

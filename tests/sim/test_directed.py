@@ -53,8 +53,8 @@ class Stage:
 
     def control(self, reconcile, *sources):
         """Run a controller with this reconciler, and return it."""
-        reconciler = type("Told", (), {"reconcile": staticmethod(reconcile)})()
-        made = Controller("told", reconciler, self.projects, sources, self.around, Metrics())
+        reconciler = type("Directed", (), {"reconcile": staticmethod(reconcile)})()
+        made = Controller("directed", reconciler, self.projects, sources, self.around, Metrics())
         made.join()
         self.scope.spawn(made.run(), "controller")
         return made
@@ -147,13 +147,13 @@ def test_the_first_page_of_an_old_list_already_sets_the_cache_back():
             seen = await stage.users[A].get(Parent, name, NAMESPACE)
             await stage.users[A].patch(seen, replace(seen, spec=ParentSpec(content="new")))
         await asyncio.sleep(1.0)
-        told = []
-        informer.listen(lambda change: told.append((change.new, informer.cache.revision)))
+        seen = []
+        informer.listen(lambda change: seen.append((change.new, informer.cache.revision)))
         newest = informer.cache.revision
-        told.clear()
+        seen.clear()
         stage.links[A].weather = Weather(stale_list=1.0, expired=1.0)
         await _relisted(stage, informer)
-        return [newest - revision for shown, revision in told if not shown.spec.content]
+        return [newest - revision for shown, revision in seen if not shown.spec.content]
 
     behind = on_stage(story)
 
@@ -170,7 +170,7 @@ async def _relisted(stage, informer):
     assert informer.relists > before
 
 
-@pytest.mark.parametrize("made_by", ["the pass", "somebody"])
+@pytest.mark.parametrize("made_by", ["the pass", "another client"])
 @pytest.mark.parametrize("seen", [True, False])
 def test_what_the_cache_never_showed_is_looked_at_again(seen, made_by):
     """A child that came and went in a gap of the watch leaves no change behind; its parent is asked.
@@ -193,13 +193,13 @@ def test_what_the_cache_never_showed_is_looked_at_again(seen, made_by):
         await asyncio.sleep(1.0)
         if not seen:
             await silenced(stage)
-        if made_by == "somebody":
+        if made_by == "another client":
             await stage.users[A].create(child())
         await stage.users[A].create(parent())
         await asyncio.sleep(5.0)
         await stage.users[A].delete(await stage.users[A].get(Child, "ann-0", NAMESPACE))
         store = stage.planes[A].store
-        await store.compact(store.revision)  # so that nobody hears of it later either
+        await store.compact(store.revision)  # so that no watch delivers it later either
         await asyncio.sleep(900.0)
         return await stage.users[A].find(Child, "ann-0", NAMESPACE)
 
@@ -209,7 +209,7 @@ def test_what_the_cache_never_showed_is_looked_at_again(seen, made_by):
 async def silenced(stage):
     """Let the watch of children say nothing more, from its next event on."""
     stage.links[A].weather = Weather(silent=1.0)
-    await stage.users[A].create(replace(child("x"), spec=CopySpec(parent="nobody")))
+    await stage.users[A].create(replace(child("x"), spec=CopySpec(parent="missing")))
     await stage.users[A].delete(await stage.users[A].get(Child, "x-0", NAMESPACE))
     stage.links[A].weather = Weather()
 
@@ -238,7 +238,7 @@ def test_a_pass_that_needs_another_cluster_waits_for_it():
 
 
 def test_what_was_asked_before_a_cluster_came_is_looked_at_when_it_comes():
-    """A mirror whose parent is gone is heard of once; the project may be engaged after that."""
+    """A mirror whose parent is gone is delivered once; the project may be engaged after that."""
 
     async def story(stage):
         passed = []
@@ -267,9 +267,9 @@ def test_what_is_asked_of_clusters_that_never_come_is_bounded():
     """Of too many requests the longest kept are forgotten, and the newest are there."""
 
     async def main():
-        queue, figures = WorkQueue(), Metrics().controller("told")
-        unused = Client(None)  # type: ignore[arg-type] # nobody asks for anything
-        entrance = QueueAdmission("told", queue, figures)
+        queue, figures = WorkQueue(), Metrics().controller("directed")
+        unused = Client(None)  # type: ignore[arg-type] # no request is sent
+        entrance = QueueAdmission("directed", queue, figures)
         entrance.add(Request(HUB, NAMESPACE, "first"))
         for number in range(65_536):
             entrance.add(Request(A, NAMESPACE, str(number)))

@@ -15,15 +15,15 @@ import asyncio
 from tests.sim.loop import SimLoop, run
 
 async def main():
-    told: list[object] = []
+    log: list[object] = []
     async def count(name):
         for number in range(20):
-            told.append(f"{name}{number}")
+            log.append(f"{name}{number}")
             await asyncio.sleep(0 if number % 3 else 0.01)
     tasks = {asyncio.ensure_future(count(name)): name for name in "abcdef"}
     for task in tasks:
         await task
-    return "".join(told)
+    return "".join(log)
 
 loop = SimLoop(7)
 print(run(main(), loop), loop.picks, loop.steps)
@@ -36,14 +36,14 @@ def finished(work, seed=0):
 
 async def order_of_tasks():
     """The order in which ten tasks that are ready together run."""
-    told: list[object] = []
+    log: list[object] = []
 
     async def tell(number):
-        told.append(number)
+        log.append(number)
 
     for task in [asyncio.ensure_future(tell(number)) for number in range(10)]:
         await task
-    return told
+    return log
 
 
 def test_the_order_of_ready_tasks_comes_from_the_seed():
@@ -59,11 +59,11 @@ def test_callbacks_keep_their_order():
     """What was asked for by call_soon runs in the order of asking, whatever the seed."""
 
     async def main():
-        told: list[object] = []
+        log: list[object] = []
         for number in range(10):
-            asyncio.get_running_loop().call_soon(told.append, number)
+            asyncio.get_running_loop().call_soon(log.append, number)
         await asyncio.sleep(0.001)
-        return told
+        return log
 
     assert all(finished(main(), seed) == list(range(10)) for seed in range(5))
 
@@ -72,13 +72,13 @@ def test_time_moves_only_when_nothing_is_ready():
     """A timer waits until everything that can happen now has happened, and then time jumps."""
 
     async def main():
-        told: list[object] = []
-        asyncio.get_running_loop().call_later(3600.0, told.append, "hour")
+        log: list[object] = []
+        asyncio.get_running_loop().call_later(3600.0, log.append, "hour")
         for _ in range(100):
             await asyncio.sleep(0)
-        told.append("now")
+        log.append("now")
         await asyncio.sleep(3600.0)
-        return told, asyncio.get_running_loop().time()
+        return log, asyncio.get_running_loop().time()
 
     assert finished(main()) == (["now", "hour"], 3600.0)
 
@@ -124,7 +124,7 @@ def test_there_are_no_threads():
         finished(main())
 
 
-def told_by_a_process(hashes):
+def printed_by_a_process(hashes):
     environment = {"PYTHONHASHSEED": hashes, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-c", ORDERS]
     done = subprocess.run(
@@ -135,16 +135,16 @@ def told_by_a_process(hashes):
 
 def test_the_same_seed_is_the_same_run_in_every_process():
     """Orders and choices do not depend on how an interpreter hashes."""
-    told = [told_by_a_process(hashes) for hashes in ("1", "777", "random")]
+    printed = [printed_by_a_process(hashes) for hashes in ("1", "777", "random")]
 
-    assert told[0].count("a") == 20
-    assert told == [told[0]] * 3
+    assert printed[0].count("a") == 20
+    assert printed == [printed[0]] * 3
 
 
-async def ticking(told):
+async def ticking(times):
     """A task of a process that notes every second."""
     while True:
-        told.append(asyncio.get_running_loop().time())
+        times.append(asyncio.get_running_loop().time())
         await asyncio.sleep(1.0)
 
 
@@ -152,16 +152,16 @@ def test_a_paused_life_stands_still_and_goes_on():
     """Neither tasks nor timers of a paused process run; once resumed, it sees that time has passed."""
 
     async def main():
-        told: list[object] = []
+        log: list[object] = []
         life = Life("process")
-        life.begin(ticking(told), "ticking")
+        life.begin(ticking(log), "ticking")
         await asyncio.sleep(2.5)
         life.pause()
         await asyncio.sleep(60.0)
         life.resume()
         await asyncio.sleep(1.0)
         await life.end()
-        return told
+        return log
 
     assert finished(main()) == [0.0, 1.0, 2.0, 62.5, 63.5]
 
@@ -170,36 +170,36 @@ def test_an_ended_life_has_no_task_and_no_timer():
     """After its end nothing of a process runs: not what it began by tasks, nor its timers."""
 
     async def main():
-        told: list[object] = []
+        log: list[object] = []
         life = Life("process")
-        life.begin(ticking(told), "ticking")
-        life.within(asyncio.get_running_loop().call_later, 5.0, told.append, "timer")
+        life.begin(ticking(log), "ticking")
+        life.within(asyncio.get_running_loop().call_later, 5.0, log.append, "timer")
         await asyncio.sleep(0.5)
         await life.end()
         await asyncio.sleep(60.0)
-        return told
+        return log
 
     assert finished(main()) == [0.0]
 
 
 def test_a_task_with_a_context_of_its_own_belongs_to_its_life():
-    """Whoever begins tasks in an empty context does not get them out of his process."""
+    """A task that is started in an empty context still belongs to its process."""
 
     async def main():
-        told: list[object] = []
+        log: list[object] = []
         kept: list[object] = []
         life = Life("process")
 
         async def begin():
             loop = asyncio.get_running_loop()
-            kept.append(loop.create_task(ticking(told), context=contextvars.Context()))
+            kept.append(loop.create_task(ticking(log), context=contextvars.Context()))
 
         life.begin(begin(), "begin")
         await asyncio.sleep(0.5)
         life.pause()
         await asyncio.sleep(5.0)
         await life.end()
-        return told
+        return log
 
     assert finished(main()) == [0.0]
 
@@ -207,20 +207,20 @@ def test_a_task_with_a_context_of_its_own_belongs_to_its_life():
 def test_a_task_that_refuses_to_end_is_cancelled_again():
     """A process cannot survive by catching its own cancellation a few times."""
 
-    async def stubborn(told):
+    async def stubborn(numbers):
         for number in range(5):
             try:
                 await asyncio.sleep(1000.0)
             except asyncio.CancelledError:
-                told.append(number)
+                numbers.append(number)
 
     async def main():
-        told: list[object] = []
+        log: list[object] = []
         life = Life("process")
-        life.begin(stubborn(told), "stubborn")
+        life.begin(stubborn(log), "stubborn")
         await asyncio.sleep(0.5)
         await life.end()
-        return told
+        return log
 
     assert finished(main()) == [0, 1, 2, 3, 4]
 

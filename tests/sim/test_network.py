@@ -20,7 +20,7 @@ from tests.sim.weather import FAIR, Weather
 
 
 class Line:
-    """A plane, somebody beside it, and somebody at the other end of a link."""
+    """A plane, a client beside it, and a client at the other end of a link."""
 
     def __init__(self, plane, weather):
         self.plane = plane
@@ -34,16 +34,16 @@ class Line:
     async def watched(self, events, version="", seconds=5.0):
         """Versions of the changes that come within some seconds, and how the stream ended."""
         options = WatchOptions(resource_version=version)
-        told = []
+        versions = []
         try:
             async with asyncio.timeout(seconds), self.far.watch(Child, "", options) as changes:
                 for write in events:
                     await write
                 async for change in changes:
-                    told.append(int(change.resource_version))  # noqa: PERF401 -- until it fails
+                    versions.append(int(change.resource_version))  # noqa: PERF401 -- until it fails
         except (ApiError, TimeoutError) as error:
-            return told, type(error).__name__
-        return told, "ended"
+            return versions, type(error).__name__
+        return versions, "ended"
 
 
 def on_a_line(story, weather=FAIR, seed=1):
@@ -80,7 +80,7 @@ def test_fair_weather_changes_nothing_but_takes_its_time():
 
 
 def test_a_lost_request_is_not_applied():
-    """The caller waits his time for nothing, and nothing has happened."""
+    """The caller waits until its time-out, and nothing has happened."""
 
     async def story(line):
         with pytest.raises(Timeout, match="no answer within 5 s"):
@@ -91,7 +91,7 @@ def test_a_lost_request_is_not_applied():
 
 
 def test_a_lost_response_is_applied():
-    """The caller waits his time for nothing, and yet it has happened."""
+    """The caller waits until its time-out, and yet it has happened."""
 
     async def story(line):
         with pytest.raises(Timeout):
@@ -119,9 +119,9 @@ def test_what_the_plane_refuses_comes_back_as_it_is():
     """A refusal of the plane is raised at the caller as the same class."""
 
     async def story(line):
-        await line.far.get(Child, "nobody", NAMESPACE)
+        await line.far.get(Child, "missing", NAMESPACE)
 
-    with pytest.raises(NotFound, match="nobody"):
+    with pytest.raises(NotFound, match="missing"):
         on_a_line(story)
 
 
@@ -177,11 +177,11 @@ def test_a_stopped_process_gets_its_answer_when_it_goes_on():
     """The plane does not wait for a paused process; the process hears of it after its pause."""
 
     async def story(line):
-        life, heard = Life("process"), []
+        life, times = Life("process"), []
 
         async def ask():
             await line.far.create(child("a"))
-            heard.append(asyncio.get_running_loop().time())
+            times.append(asyncio.get_running_loop().time())
 
         life.begin(ask(), "ask")
         await asyncio.sleep(0.0001)
@@ -190,7 +190,7 @@ def test_a_stopped_process_gets_its_answer_when_it_goes_on():
         there = await line.near.find(Child, "a", NAMESPACE)
         life.resume()
         await asyncio.sleep(1.0)
-        return there is not None, round(heard[0], 3)
+        return there is not None, round(times[0], 3)
 
     assert on_a_line(story) == (True, 3.0)
 
@@ -201,8 +201,8 @@ def test_a_watch_tells_the_changes_in_their_order():
     async def story(line):
         made = await make(line)
         version = made[0].metadata.resource_version
-        told, end = await line.watched([make_more(line)], version)
-        return [number - int(version) for number in told], end
+        versions, end = await line.watched([make_more(line)], version)
+        return [number - int(version) for number in versions], end
 
     assert on_a_line(story) == ([1, 2, 3], "TimeoutError")
 
@@ -229,7 +229,7 @@ def story_of_draws(draws):
 
 
 def test_a_silent_watch_tells_nothing_and_stays_open():
-    """A half-open stream cannot be told from one on which nothing happens."""
+    """A half-open stream looks the same as one on which nothing happens."""
 
     async def story(line):
         return await line.watched([make_more(line)])
@@ -242,13 +242,13 @@ def test_delayed_events_keep_their_order():
 
     async def story(line):
         made = await make(line)
-        told, _ = await line.watched([make_more(line)], made[0].metadata.resource_version, 60.0)
-        return told
+        versions, _ = await line.watched([make_more(line)], made[0].metadata.resource_version, 60.0)
+        return versions
 
-    told = on_a_line(story, Weather(delayed=0.5, delay=9.0))
+    versions = on_a_line(story, Weather(delayed=0.5, delay=9.0))
 
-    assert told == sorted(told)
-    assert len(told) == 3
+    assert versions == sorted(versions)
+    assert len(versions) == 3
 
 
 def test_a_stale_list_shows_the_past_and_its_watch_stays_behind():
@@ -259,13 +259,13 @@ def test_a_stale_list_shows_the_past_and_its_watch_stays_behind():
         listed = await line.far.list(Child)
         before = asyncio.get_running_loop().time()
         missing = 30 - len(listed.items)
-        told, _ = await line.watched([], listed.resource_version, 60.0)
-        return missing, len(told), before
+        versions, _ = await line.watched([], listed.resource_version, 60.0)
+        return missing, len(versions), before
 
-    missing, told, _ = on_a_line(story, Weather(stale_list=1.0))
+    missing, versions, _ = on_a_line(story, Weather(stale_list=1.0))
 
     assert missing > 0
-    assert told == missing
+    assert versions == missing
 
 
 def test_an_expired_watch_is_refused():
@@ -306,19 +306,19 @@ def test_a_compacted_version_expires_by_itself():
         on_a_line(story)
 
 
-def test_a_doubled_stream_tells_again_what_was_told():
+def test_a_doubled_stream_repeats_events():
     """A resumed watch may bring events from before the version it was asked for."""
 
     async def story(line):
         made = await make(line, 30)
         version = made[-1].metadata.resource_version
-        told, _ = await line.watched([make_more(line)], version)
-        return [number - int(version) for number in told]
+        versions, _ = await line.watched([make_more(line)], version)
+        return [number - int(version) for number in versions]
 
-    told = on_a_line(story, Weather(repeated=1.0))
+    versions = on_a_line(story, Weather(repeated=1.0))
 
-    assert min(told) < 0
-    assert told[-3:] == [1, 2, 3]
+    assert min(versions) < 0
+    assert versions[-3:] == [1, 2, 3]
 
 
 @pytest.mark.parametrize("draws", range(6))
@@ -338,8 +338,8 @@ def test_a_partition_holds_a_stream_and_then_anything_may_become_of_it(draws):
             await line.near.create(child("last"))
 
         version = made[0].metadata.resource_version
-        told, end = await line.watched([parted()], version)
-        return [number - int(version) for number in told], end
+        versions, end = await line.watched([parted()], version)
+        return [number - int(version) for number in versions], end
 
     assert on_a_line(story) in (
         ([1, 2, 3, 4], "TimeoutError"),
@@ -348,8 +348,8 @@ def test_a_partition_holds_a_stream_and_then_anything_may_become_of_it(draws):
     )
 
 
-def test_a_stream_that_nobody_reads_is_closed_at_the_plane():
-    """A plane keeps no watch for a reader that has gone, or that never heard of its opening."""
+def test_a_stream_without_a_reader_is_closed_at_the_plane():
+    """A plane keeps no watch for a reader that has gone, or that never received its opening."""
 
     async def story(line):
         async with line.far.watch(Child):

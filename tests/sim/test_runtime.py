@@ -56,12 +56,12 @@ def test_a_failed_world_says_how_to_see_it_again():
     """The seed, its options, the last lines of the trace, and the command are in the message."""
     with pytest.raises(AssertionError) as failure:
         play(0, MUTANTS["releases first"])
-    told = str(failure.value)
+    report = str(failure.value)
 
-    assert told.startswith("seed 0: ann was let go of while its mirror is there\n  projects=")
-    assert "  weather: " in told
-    assert "VIOLATED" in told
-    assert told.endswith("make sim OF=runtime SEED=0")
+    assert report.startswith("seed 0: ann was let go of while its mirror is there\n  projects=")
+    assert "  weather: " in report
+    assert "VIOLATED" in report
+    assert report.endswith("make sim OF=runtime SEED=0")
 
 
 @pytest.mark.parametrize(("seeds", "least"), [(SEEDS, 10), (PLAYED, 3)])
@@ -86,10 +86,10 @@ def test_the_worlds_have_something_of_everything(seeds, least):
 @pytest.mark.slow
 def test_the_same_seed_is_the_same_run_in_every_process():
     """Traces and schedules of five worlds are equal however an interpreter hashes."""
-    told = [_digests(hashes) for hashes in HASHES]
+    digests = [_digests(hashes) for hashes in HASHES]
 
-    assert len(told[0].splitlines()) == 5
-    assert told == [told[0]] * len(HASHES)
+    assert len(digests[0].splitlines()) == 5
+    assert digests == [digests[0]] * len(HASHES)
 
 
 def _digests(hashes):

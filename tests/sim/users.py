@@ -23,7 +23,7 @@ _PATIENCE: Final = 40  # tries to make an object whose predecessor is not gone y
 
 
 class User:
-    """Somebody who makes parents, changes his mind, and removes them, right beside the plane."""
+    """A user that creates parents, changes them, and removes them, right beside the plane."""
 
     def __init__(self, name: str, plane: Plane, chance: Random, trace: Trace) -> None:
         self._name = f"user@{name}"
@@ -47,7 +47,7 @@ class User:
             await self._create(name)
         else:
             act = self._chance.choice((self._change, self._change, self._delete, self._replace))
-            with suppress(ApiError):  # somebody wrote it in between; he does not insist
+            with suppress(ApiError):  # another client wrote it in between; this user gives way
                 await act(present)
 
     async def _create(self, name: str) -> None:
@@ -82,12 +82,12 @@ class User:
 
     def _say(self, what: str, parent: Parent, outcome: str = "") -> None:
         spec, meta = parent.spec, parent.metadata
-        told = f"{spec.content} x{spec.copies} @{meta.resource_version} {outcome}"
-        self._trace.say(self._name, what, f"parents {meta.namespace}/{meta.name}", told)
+        outcome_text = f"{spec.content} x{spec.copies} @{meta.resource_version} {outcome}"
+        self._trace.say(self._name, what, f"parents {meta.namespace}/{meta.name}", outcome_text)
 
 
 class Vandal:
-    """Somebody who deletes or changes what is not his; the controllers have to mend it."""
+    """An intruder that deletes or changes objects of the controllers, which have to repair it."""
 
     def __init__(self, name: str, plane: Plane, chance: Random, witness: Witness) -> None:
         self._name = f"vandal@{name}"

@@ -20,7 +20,7 @@ class Weather:
     silent: float = 0.0  # per event: the stream stays open and tells nothing more
     delayed: float = 0.0  # per event: it comes up to ``delay`` later, and all behind it
     delay: float = 5.0
-    repeated: float = 0.0  # per opened watch: it tells again what was told before
+    repeated: float = 0.0  # per opened watch: it repeats events of before
 
     def describe(self) -> str:
         """What differs from fair weather, in one line."""

@@ -52,7 +52,7 @@ class Witness:
         self._parents: dict[str, ParentLife] = {}
         self._copies: dict[tuple[str, str, int], str] = {}  # of a parent and number, the uid
         self._made: dict[str, float] = {}  # when a copy came, by uid
-        self._harmed: dict[str, None] = {}  # uids of copies that somebody else may have deleted
+        self._harmed: dict[str, None] = {}  # uids of copies that an intruder may have deleted
         self._absent: dict[str, float] = {}  # when a mirror was last looked for in vain
         self._seen: dict[tuple[str, str, str], tuple[int, float]] = {}  # acknowledged writes
         self._looks: dict[tuple[str, str, Request], deque[float]] = {}
@@ -65,7 +65,7 @@ class Witness:
             self.violated.set()
 
     def harmed(self, who: str, copy: Child | Mirror) -> None:
-        """Somebody lays hands on what is not his: that it goes is not the controllers' doing."""
+        """An intruder changes an object: its removal is then not the controllers' doing."""
         self._harmed[copy.metadata.uid] = None
         self._trace.say(who, "harms", f"{copy.RESOURCE.plural} {copy.metadata.name}")
 
@@ -92,7 +92,7 @@ class Witness:
             self._copy(event.change, obj)
 
     def _identify(self, plane: str, event: ChangeEvent, head: dict[str, Any]) -> None:
-        """A uid means one object for ever, and its generation does not fall."""
+        """A uid means one object permanently, and its generation does not fall."""
         metadata = head["metadata"]
         name = f"{plane} {head['kind']} {event.record.key}"
         uid = metadata["uid"]
@@ -123,7 +123,7 @@ class Witness:
         """
         uid, name = parent.metadata.uid, parent.metadata.name
         if life.deleting is None:
-            self.accuse(f"{name} was let go of while nobody wants it deleted")
+            self.accuse(f"{name} was let go of while it is not deleting")
             return
         mirror = self._copies.get(("Mirror", uid, 0))
         if mirror is None:
@@ -182,7 +182,7 @@ class Witness:
                 )
 
     def delivered(self, sent: Sent, outcome: object) -> None:
-        """What a process heard."""
+        """What a process received."""
         if sent.verb in {"create", "patch"} and not isinstance(outcome, ApiError):
             assert isinstance(outcome, dict)
             version = int(outcome["metadata"]["resourceVersion"])

@@ -29,7 +29,7 @@ from tests.sim.witness import Violation, Witness
 NEMESES: Final = ("crash", "pause", "part", "swizzle", "compact", "leave")
 SETTLES: Final = 1200.0  # seconds: a half-open watch is noticed after eleven minutes
 # Seconds after which a watch that says nothing has been given up, and two copies of a controller that
-# fought over what one of them had not heard have rested from it.
+# overwrote each other out of stale caches have stopped doing so.
 UNREST: Final = 1000.0
 QUIET: Final = 900.0
 
@@ -119,7 +119,7 @@ class World:
         names = [cluster_name(f"project-{letter}") for letter in "ab"[: self.options.projects]]
         for name in (HUB, *names):
             plane = self._planes[name] = await open_plane(f"{self.seed}-{name}")
-            plane.store.listen(partial(self._heard, name))
+            plane.store.listen(partial(self._observe, name))
         around = Surroundings(str(self.seed), self._planes, self.wires, self.witness, self._team)
         for number in range(self.options.processes):
             offset = timedelta(seconds=self.options.offsets[number])
@@ -129,7 +129,7 @@ class World:
             process.start()
             self._processes.append(process)
 
-    def _heard(self, plane: ClusterName, _: str, event: ChangeEvent) -> None:
+    def _observe(self, plane: ClusterName, _: str, event: ChangeEvent) -> None:
         self.witness.committed(plane, event)
 
     async def _until_violated(self, acts: Coroutine[Any, Any, None]) -> None:

@@ -9,8 +9,8 @@ from bench.load.world.results import PhaseResult, Pods, Rest, StatusDelays, Worl
 
 
 def bout(cpu: float, **changes) -> PhaseResult:
-    told = {"seconds": 2.0, "settled": 4.0, "cpu": cpu, "listening": 0.0, "memory": 0}
-    return PhaseResult(**told | {"writes": {}, "passes": {}} | changes)
+    defaults = {"seconds": 2.0, "settled": 4.0, "cpu": cpu, "listening": 0.0, "memory": 0}
+    return PhaseResult(**defaults | {"writes": {}, "passes": {}} | changes)
 
 
 def world(instances: int, cities: int, cpu: float, **phases) -> WorldResult:
@@ -29,22 +29,22 @@ def test_twice_as_many_at_twice_the_cost_have_an_exponent_of_one():
 
 
 def test_what_a_world_costs_by_itself_does_not_flatten_the_curve():
-    """The cost of a world with one Instance is taken off before the growth is told."""
+    """The cost of a world with one Instance is subtracted before the growth is shown."""
     curve = Curve("", [(1, 5.0), (100, 6.0), (10_000, 105.0)])
     assert growth.beyond_the_first(curve).exponent == pytest.approx(1)
 
 
-def test_growth_is_told_for_each_line_that_has_two_points():
+def test_growth_is_shown_for_each_line_that_has_two_points():
     """Each number of cities has its exponent over Instances, and the other way round."""
     found = [world(n, c, cpu=n * c) for n in (100, 1000) for c in (1, 10)]
-    told = {row.name: row.ours for row in rows.of_growth(found)}
-    assert set(told) == {
+    growth = {row.name: row.ours for row in rows.of_growth(found)}
+    assert set(growth) == {
         "growth with Instances, 1 city",
         "growth with Instances, 10 cities",
         "growth with cities, 100 Instances",
         "growth with cities, 1,000 Instances",
     }
-    assert all(value == pytest.approx(1) for value in told.values())
+    assert all(value == pytest.approx(1) for value in growth.values())
 
 
 def test_one_world_has_no_growth():
@@ -76,7 +76,7 @@ def test_a_world_of_one_is_held_to_no_share():
 
 
 def test_any_write_at_rest_misses_the_goal():
-    """At rest nothing is written, and what was is named; heartbeats are told apart."""
+    """At rest nothing is written, and what was is named; heartbeats are counted apart."""
     resting = Rest(30.0, 0.3, {"hub coordination.k8s.io/leases": 3, "cell x": 2})
     written, beats, _ = rows.of_world(WorldResult(instances=1, cities=1, rest=resting))
     assert (written.ours, written.verdict, written.notes) == (2, "MISSES", "2 cell x")
@@ -106,7 +106,7 @@ def test_a_world_that_was_not_deleted_is_not_compared():
     assert not list(rows.beside(world(1, 1, cpu=1.0), Pods(1, 1.0, 1.0, 1.0, 1.0)))
 
 
-def test_details_are_told_for_each_instance_and_phase():
+def test_details_are_shown_for_each_instance_and_phase():
     """Counts of all Instances are shown as those of one."""
     found = WorldResult(instances=10, cities=1, growing=bout(1.0, passes={"workload: success": 25}))
     assert rows.each(found, "passes").splitlines() == [

@@ -20,7 +20,7 @@ class Stage:
 
     def __init__(self, **wanted: int) -> None:
         self.journal = Journal()
-        self._told: dict[PlaneRef, Any] = {}
+        self._listeners: dict[PlaneRef, Any] = {}
         for home in (CELL, HUB, PROJECT):
             self._home = home
             self.journal.opened(home, cast("Plane", self))
@@ -30,13 +30,13 @@ class Stage:
     def store(self) -> "Stage":
         return self
 
-    def listen(self, heard: Any) -> None:
-        self._told[self._home] = heard
+    def listen(self, listener: Any) -> None:
+        self._listeners[self._home] = listener
 
     def tell(self, home: PlaneRef, resource: str, name: str, document: Any, change: str) -> None:
         record = Record(f"default/{name}", 1, msgspec.json.encode(document))
         event = ChangeEvent(ChangeType(change), record, None)
-        self._told[home](f"compute.datumapis.com/{resource}", event)
+        self._listeners[home](f"compute.datumapis.com/{resource}", event)
 
     def instance(
         self, home: PlaneRef, *true: str, spec: Any = None, change: str = "MODIFIED"
@@ -172,7 +172,7 @@ def test_writes_are_counted_by_role_and_resource():
     stage = Stage(w0=1)
     ready_everywhere(stage)
     leases = ChangeEvent(ChangeType.MODIFIED, Record("a/b", 1, b"{}"), None)
-    stage._told[HUB]("coordination.k8s.io/leases", leases)
+    stage._listeners[HUB]("coordination.k8s.io/leases", leases)
     assert stage.journal.writes["cell", "compute.datumapis.com/instances"] == 3
     assert stage.journal.writes["hub", "coordination.k8s.io/leases"] == 1
     assert stage.journal.work == 6
