@@ -16,7 +16,7 @@ from compute.api.compute import WorkloadDeployment
 from compute.api.conditions import ConditionType
 from compute.api.reasons import Reason, Trait, has
 from compute.decide.ranking import Candidate, ranked
-from kubekit.api.meta import Condition
+from kubekit.api.meta import Condition, with_metadata
 from kubekit.api.times import format_time
 
 
@@ -81,8 +81,7 @@ def stamped(deployment: WorkloadDeployment, drain: Drain) -> WorkloadDeployment:
     """The deployment with the annotation of the drain."""
     meta = deployment.metadata
     noted = meta.annotations | {annotations.DRAIN: msgspec.json.encode(drain).decode()}
-    metadata = msgspec.structs.replace(meta, annotations=noted)
-    return msgspec.structs.replace(deployment, metadata=metadata)
+    return with_metadata(deployment, annotations=noted)
 
 
 def withdrawn(deployment: WorkloadDeployment, now: datetime, grace: Grace) -> Drain:

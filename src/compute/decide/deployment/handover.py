@@ -20,6 +20,7 @@ from compute.decide.conditions import find
 from compute.decide.deployment import drains
 from compute.decide.deployment.drains import Drain, Grace
 from compute.decide.generations import is_reported
+from kubekit.api.meta import with_spec
 
 Deployments = Mapping[str, WorkloadDeployment]  # by name
 
@@ -132,5 +133,4 @@ def _size(old: WorkloadDeployment) -> int:
 
 def _scaled(old: WorkloadDeployment, replicas: int) -> WorkloadDeployment:
     scale = msgspec.structs.replace(old.spec.scale_settings, min_replicas=replicas)
-    spec = msgspec.structs.replace(old.spec, scale_settings=scale)
-    return msgspec.structs.replace(old, spec=spec)
+    return with_spec(old, scale_settings=scale)

@@ -14,7 +14,7 @@ from compute.api.compute import WorkloadDeployment
 from compute.api.names import ClusterName
 from compute.decide.writes import Create, Update, change
 from kubekit.api.kinds.core import Namespace
-from kubekit.api.meta import ObjectMeta
+from kubekit.api.meta import ObjectMeta, with_metadata
 from kubekit.api.selectors.label_syntax import value_fault
 
 
@@ -91,8 +91,7 @@ def namespace_due(
     if existing.deleting:
         return None
     merged = existing.metadata.labels | desired.metadata.labels
-    metadata = msgspec.structs.replace(existing.metadata, labels=merged)
-    return change(existing, msgspec.structs.replace(existing, metadata=metadata))
+    return change(existing, with_metadata(existing, labels=merged))
 
 
 def prepared(
@@ -108,8 +107,7 @@ def prepared(
     noted = meta.annotations | {annotations.FEDERATION_NAMESPACE: hub_namespace_name}
     if finalizers.FEDERATOR not in held:
         held = (*held, finalizers.FEDERATOR)
-    metadata = msgspec.structs.replace(meta, annotations=noted, finalizers=held)
-    return change(deployment, msgspec.structs.replace(deployment, metadata=metadata))
+    return change(deployment, with_metadata(deployment, annotations=noted, finalizers=held))
 
 
 def hub_deployment(

@@ -26,7 +26,7 @@ from compute.api.karmada import (
     SpreadConstraint,
 )
 from compute.decide.writes import Create, Delete, Update, Write, change
-from kubekit.api.meta import LabelSelector, ObjectMeta
+from kubekit.api.meta import LabelSelector, ObjectMeta, with_metadata
 
 _OURS: Final = {labels.SERVICE_NAME: labels.COMPUTE_SERVICE}
 # Two cells of one city share its deployments. If both ran each, there would be twice the replicas,
@@ -115,8 +115,7 @@ def _retired(policy: PropagationPolicy) -> Write[PropagationPolicy] | None:
     if annotations.UNUSED in policy.metadata.annotations:
         return Delete(policy, unchanged=True)
     marked = policy.metadata.annotations | {annotations.UNUSED: "true"}
-    metadata = msgspec.structs.replace(policy.metadata, annotations=marked)
-    return Update(policy, msgspec.structs.replace(policy, metadata=metadata))
+    return Update(policy, with_metadata(policy, annotations=marked))
 
 
 def _merged(existing: PropagationPolicy, desired: PropagationPolicy) -> PropagationPolicy:

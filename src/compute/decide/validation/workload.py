@@ -4,7 +4,6 @@ from collections.abc import Callable, Collection, Iterator
 from itertools import chain, islice
 from typing import Final, NamedTuple
 
-import msgspec
 from msgspec.structs import replace
 
 from compute.api.compute import Placement, ScaleSettings, Workload
@@ -15,6 +14,7 @@ from compute.decide.validation.placements import check_placements, placement_war
 from compute.decide.validation.review import NetworkUse, Review
 from compute.decide.validation.template import check_template, template_warnings
 from kubekit.api.fields import Path
+from kubekit.api.meta import with_spec
 
 MOST_ERRORS: Final = 100
 _METADATA: Final = Path("metadata")
@@ -73,8 +73,7 @@ def with_defaults(workload: Workload) -> Workload:
     placements = tuple(map(_with_policy, workload.spec.placements))
     if placements == workload.spec.placements:
         return workload
-    spec = msgspec.structs.replace(workload.spec, placements=placements)
-    return msgspec.structs.replace(workload, spec=spec)
+    return with_spec(workload, placements=placements)
 
 
 class Default(NamedTuple):
@@ -102,8 +101,8 @@ def _with_policy(placement: Placement) -> Placement:
     scale: ScaleSettings = placement.scale_settings
     if scale.instance_management_policy:
         return placement
-    filled = msgspec.structs.replace(scale, instance_management_policy=_DEFAULT_POLICY)
-    return msgspec.structs.replace(placement, scale_settings=filled)
+    filled = replace(scale, instance_management_policy=_DEFAULT_POLICY)
+    return replace(placement, scale_settings=filled)
 
 
 def _choices(cities: Collection[str], old: Workload | None) -> Callable[[str], Choice]:
@@ -136,7 +135,7 @@ def corrected(workload: Workload, cities: Collection[str]) -> Workload:
     spec, choice = workload.spec, Choice(frozenset(cities))
     template = replace(spec.template, spec=_sized_by_type(spec.template.spec))
     placements = tuple(_placed(placement, choice) for placement in spec.placements)
-    return replace(workload, spec=replace(spec, template=template, placements=placements))
+    return with_spec(workload, template=template, placements=placements)
 
 
 def _sized_by_type(spec: InstanceSpec) -> InstanceSpec:

@@ -26,7 +26,7 @@ from compute.decide.deployment.drains import Grace
 from compute.decide.networking import network_use
 from compute.decide.networking.network_use import Lack
 from compute.decide.writes import Update, change
-from kubekit.api.meta import ObjectMeta, OwnerReference
+from kubekit.api.meta import ObjectMeta, OwnerReference, with_spec
 
 # Annotations that a user sets on the Workload for its deployments. Absence is copied too.
 _HANDED_DOWN: Final[tuple[str, ...]] = (annotations.PAUSED, annotations.MAX_UNAVAILABLE)
@@ -166,8 +166,7 @@ def _placed(
 
 def _held_back(desired: WorkloadDeployment, current: WorkloadDeployment) -> WorkloadDeployment:
     """The deployment with its present template: a pause holds back templates, not scaling."""
-    spec = msgspec.structs.replace(desired.spec, template=current.spec.template)
-    return msgspec.structs.replace(desired, spec=spec)
+    return with_spec(desired, template=current.spec.template)
 
 
 def _merged(existing: WorkloadDeployment, desired: WorkloadDeployment) -> WorkloadDeployment:

@@ -20,7 +20,7 @@ SPOKEN_OF = {
 
 @pytest.mark.parametrize("kind", KNOWN)
 def test_a_type_says_what_it_means_and_whose_word_it_is(kind):
-    """A reader learns what is claimed, and whom to ask when it is not so."""
+    """A reader learns what it means, and who sets it."""
     assert re.fullmatch(r"[A-Z][^\n]{8,118}\.", kind.meaning)
     assert re.fullmatch(r"[a-zK][^\n]{2,98}[^.]", kind.writer)
 
@@ -53,5 +53,5 @@ def test_a_new_instance_speaks_only_of_known_types():
 
 
 def test_an_unknown_type_has_no_description():
-    """A type of somebody else's is not given one of our meanings."""
+    """An unknown type is not given one of our meanings."""
     assert describe("Sunny") is None

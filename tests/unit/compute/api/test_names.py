@@ -58,7 +58,7 @@ def test_no_two_deployments_share_a_name(one, other):
 
 @given(SHORT_PARTS, SHORT_PARTS)
 def test_ambiguous_parts_do_not_share_a_name(one, other):
-    """Parts that join to the same text, or differ only in case, are still told apart."""
+    """Parts that join to the same text, or differ only in case, still give different names."""
     assert (names.deployment(*one) == names.deployment(*other)) == (one == other)
 
 

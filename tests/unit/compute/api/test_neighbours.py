@@ -88,7 +88,7 @@ def test_how_a_kind_is_listed(kind, namespaced, columns):
     assert [column.name for column in kind.RESOURCE.columns] == columns
 
 
-def test_claims_can_be_listed_by_whom_they_are_for():
+def test_claims_can_be_listed_by_their_consumer():
     """The fields that claims may be selected by, as the quota service has them."""
     assert quota.ResourceClaim.RESOURCE.selectable_fields == (
         ".spec.consumerRef.kind",

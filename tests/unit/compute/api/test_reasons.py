@@ -130,7 +130,7 @@ def test_names_of_members_follow_from_their_reasons():
 
 
 def test_a_reason_is_explained_once():
-    """A word that two parties use has one meaning here, else which one is told would be luck."""
+    """A reason that two components use has one meaning here, else the reported one would be arbitrary."""
     assert len({str(reason) for reason in KNOWN}) == len(KNOWN)
 
 
@@ -145,7 +145,7 @@ def test_a_reason_is_its_own_text():
 
 
 def test_owners_are_three():
-    """Whoever reads a reason knows whether to act, to ask somebody, or to wait."""
+    """A reason shows whether to act, to ask an operator, or to wait."""
     assert [str(owner) for owner in Owner] == ["user", "platform", "transient"]
     assert Reason.IMAGE_UNAVAILABLE.owner is Owner.USER
     assert Reason.QUOTA_BACKEND_UNAVAILABLE.owner is Owner.PLATFORM
@@ -153,5 +153,5 @@ def test_owners_are_three():
 
 
 def test_an_unknown_reason_has_no_description():
-    """A word from a provider we never heard of is not given somebody else's meaning."""
+    """An unknown reason of a provider is not given the meaning of another one."""
     assert describe("SolarFlare") is None

@@ -55,7 +55,7 @@ def test_what_we_write_is_valid(kind, obj):
 
 
 def test_a_new_instance_gets_its_first_conditions():
-    """An Instance created without a status says that nobody has looked at it yet."""
+    """An Instance created without a status reports that it has not been reconciled yet."""
     document = {name: part for name, part in as_document(instance()).items() if name != "status"}
 
     status = with_defaults(document, schema_of_kind(Instance))["status"]
@@ -78,7 +78,7 @@ def test_a_template_keeps_five_fields_of_its_metadata():
     assert pruned["spec"]["template"]["metadata"] == {"labels": {"app": "web"}}
 
 
-def test_every_mistake_in_a_manifest_is_told_at_once():
+def test_every_error_in_a_manifest_is_reported_at_once():
     """A user who made four mistakes reads of four, each with its path."""
     document = as_document(deployment())
     document["spec"]["scaleSettings"] = {"minReplicas": "two"}

@@ -94,7 +94,7 @@ def test_controller_labels():
 def test_controller_labels_win():
     """A template cannot make an Instance pass for another's."""
     wd = deployment()
-    forged = TemplateMeta(labels={labels.WORKLOAD_UID: "somebody-else"})
+    forged = TemplateMeta(labels={labels.WORKLOAD_UID: "another"})
     made = msgspec.structs.replace(wd.spec.template, metadata=forged)
     wd = msgspec.structs.replace(wd, spec=msgspec.structs.replace(wd.spec, template=made))
 
@@ -134,7 +134,7 @@ def test_an_instance_matches_the_template_it_was_made_from(stale, expected):
 
 
 def test_an_instance_that_records_nothing_matches_nothing():
-    """Without a controller block nobody can tell what it was made from."""
+    """Without a controller block its template is unknown."""
     wd = deployment()
     made = member(wd, 0)
     bare = msgspec.structs.replace(made, spec=msgspec.structs.replace(made.spec, controller=None))

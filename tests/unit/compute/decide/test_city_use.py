@@ -20,16 +20,16 @@ def refused(
     after: LocationBinding | None = None,
     others: Sequence[LocationBinding] = (DFW, LHR),
 ) -> str:
-    """What a user is told who takes LHR away; empty when nothing stands against it."""
+    """The refusal of the removal of LHR; empty when it is allowed."""
     refusal = subject.refusal(LHR, after, others, workloads)
     return str(refusal) if refusal else ""
 
 
 def test_a_binding_in_use_is_refused_with_its_users():
     """Names the Workloads, what to do, and where."""
-    told = refused([WEB, workload("api", placement("a", "LHR")), workload("db")])
+    message = refused([WEB, workload("api", placement("a", "LHR")), workload("db")])
 
-    assert told == (
+    assert message == (
         'locationbindings.networking.datumapis.com "lab-lhr" is forbidden: LHR is in use by '
         "Workloads default/api, default/web. Remove LHR from the placements of each, or delete "
         "the Workloads, first: kubectl edit workload api -n default"
@@ -37,7 +37,7 @@ def test_a_binding_in_use_is_refused_with_its_users():
 
 
 def test_only_some_of_many_users_are_named():
-    """The number of the others is told."""
+    """The number of the others is in the message."""
     many = [workload(f"w{n}", placement("a", "LHR")) for n in range(7)]
 
     assert "by Workloads default/w0, default/w1, default/w2, default/w3, default/w4 and 2 more" in (

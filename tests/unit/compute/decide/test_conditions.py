@@ -31,7 +31,7 @@ lists = st.lists(st.sampled_from(KINDS).flatmap(said), unique_by=lambda c: c.typ
 
 
 def test_finds_a_condition_by_its_type():
-    """A condition is found by type, and nothing is found where nobody spoke."""
+    """A condition is found by type, and None is returned where it is absent."""
     ready = condition("Ready")
 
     assert find((condition("Available"), ready), "Ready") == ready

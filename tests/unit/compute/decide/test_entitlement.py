@@ -80,7 +80,7 @@ def test_an_approval_that_takes_a_while_comes():
 
 
 def test_a_rejection_says_why():
-    """The words of whoever denied it reach whoever asked."""
+    """The message of the denial reaches the requester."""
     found = answer(asked(word="Denied", why="not for toys"), AUTOMATIC, NOW, suspended=False)
     ready = find(found.status.conditions, "Ready")
     assert ready is not None
@@ -120,15 +120,15 @@ def test_a_setting_that_cannot_be_read_stays_as_it_was(delay):
     assert [fault.partition(":")[0] for fault in faults] == ["approval", "delaySeconds"]
 
 
-def test_a_key_that_nobody_reads_is_named():
+def test_an_unknown_key_is_named():
     """It was meant to change something."""
     kept, faults = read_settings({"delay": "5"}, AUTOMATIC)
     assert kept == AUTOMATIC
     assert faults == ["delay: no such key; there are approval, delaySeconds, services"]
 
 
-def test_what_cannot_be_read_at_first_approves_nobody():
-    """After a restart nobody knows what held before; waiting does less harm than giving."""
+def test_settings_that_are_unreadable_at_first_approve_nothing():
+    """After a restart the last value is unknown; a delay does less harm than an approval."""
     kept, faults = read_settings({"approval": "maybe", "delaySeconds": "soon"}, None)
     assert kept == MANUAL
     assert len(faults) == 2

@@ -74,7 +74,7 @@ def test_a_deployment_is_explained_by_the_instance_that_is_the_cause():
             (running(0, BROKEN),),
             "NoCellForCity",
             "workloaddeployment/web-home-dfw",
-            id="what weighs more is told, though it is higher up",
+            id="the higher rank is reported, though it is further up",
         ),
         pytest.param(
             (unavailable("ImageUnavailable"),),
@@ -122,7 +122,7 @@ def test_a_deployment_that_is_being_removed_counts_what_is_left():
     )
 
 
-def well_told(ready=2, **changes):
+def counted(ready=2, **changes):
     workload = asked(placement("home", "DFW", "LHR"), **changes)
     status = msgspec.structs.replace(workload.status, ready_replicas=ready)
     return msgspec.structs.replace(workload, status=status)
@@ -131,7 +131,7 @@ def well_told(ready=2, **changes):
 def test_a_workload_that_serves_everywhere_is_well():
     """The count is over all cities."""
     deployments = [given(1, SERVING), given(1, SERVING, city="LHR")]
-    got = explain_workload(well_told(), deployments, [], NOW)
+    got = explain_workload(counted(), deployments, [], NOW)
 
     assert got.healthy
     assert (got.reason, got.since, got.cause) == (
@@ -149,7 +149,7 @@ def test_a_workload_is_explained_by_the_instance_that_is_the_cause():
     ]
     said = unavailable("InstancesProvisioning")
     instances = [running(), running(0, not_ready("InstanceCrashing", "exit code 1."), city="LHR")]
-    got = explain_workload(well_told(1, said=said), deployments, instances, NOW)
+    got = explain_workload(counted(1, said=said), deployments, instances, NOW)
 
     assert (got.subject, got.culprit) == ("workload/web", "instance/web-home-lhr-0")
     assert got.cause == (
@@ -161,21 +161,21 @@ def test_a_workload_is_explained_by_the_instance_that_is_the_cause():
     )
 
 
-def test_of_two_cities_that_fail_alike_the_first_by_name_is_told():
+def test_of_two_cities_that_fail_alike_the_first_by_name_is_reported():
     """The answer does not depend on the order of the list."""
     deployments = [given(city="LHR", counters=NOTHING_RUNS), given(counters=NOTHING_RUNS)]
     instances = [running(0, BROKEN, city="LHR"), running(1, BROKEN), running(0, BROKEN)]
-    got = explain_workload(well_told(0), deployments, instances, NOW)
+    got = explain_workload(counted(0), deployments, instances, NOW)
 
     assert got.culprit == "instance/web-home-dfw-0"
-    assert got == explain_workload(well_told(0), deployments[::-1], instances[::-1], NOW)
+    assert got == explain_workload(counted(0), deployments[::-1], instances[::-1], NOW)
 
 
 def test_a_workload_is_explained_by_the_city_that_is_the_cause():
     """Where a whole city is out of reach, the next step names the city."""
     silent = condition("Available", "Unknown", "CellUnreachable", "silent", since=NOW)
     deployments = [given(1, SERVING), given(1, silent, city="LHR")]
-    got = explain_workload(well_told(1), deployments, [running()], NOW)
+    got = explain_workload(counted(1), deployments, [running()], NOW)
 
     assert got.culprit == "workloaddeployment/web-home-lhr"
     assert got.cause == (
@@ -189,9 +189,9 @@ def test_a_workload_is_explained_by_the_city_that_is_the_cause():
 
 
 def test_a_workload_can_be_the_cause_itself():
-    """A network that is missing is told of the Workload, which names it."""
+    """A missing network is reported for the Workload, which names it."""
     said = unavailable("NetworkNotFound", "networks not found: default")
-    got = explain_workload(well_told(0, said=said), [], [], NOW)
+    got = explain_workload(counted(0, said=said), [], [], NOW)
 
     assert got.culprit == "workload/web"
     assert got.cause == (
@@ -205,7 +205,7 @@ def test_a_workload_that_is_not_available_is_not_well():
     """What its controller says counts, even where every deployment says otherwise by now."""
     said = unavailable("NoAvailablePlacements", "0 of 2 instances ready")
     deployments = [given(1, SERVING), given(1, SERVING, city="LHR")]
-    got = explain_workload(well_told(0, said=said), deployments, [], NOW)
+    got = explain_workload(counted(0, said=said), deployments, [], NOW)
 
     assert (got.healthy, got.culprit) == (False, "workload/web")
 
@@ -218,10 +218,10 @@ def test_the_instance_of_another_deployment_explains_nothing():
     assert got.culprit == "workloaddeployment/web-home-dfw"
 
 
-def test_a_city_without_a_deployment_is_told():
+def test_a_city_without_a_deployment_is_reported():
     """A city that was asked for and left out is not passed over."""
     said = condition("Available", message="cities not offered to this project: LHR")
-    got = explain_workload(well_told(1, said=said), [given(1, SERVING)], [], NOW)
+    got = explain_workload(counted(1, said=said), [given(1, SERVING)], [], NOW)
 
     assert (got.healthy, got.reason) == (False, "Pending")
     assert got.cause == (
@@ -231,7 +231,7 @@ def test_a_city_without_a_deployment_is_told():
 
 
 def test_w6_a_placement_that_is_offered_nowhere_is_the_users_to_mend():
-    """What the placement says of itself is heard although the Workload serves elsewhere."""
+    """The condition of the placement counts although the Workload serves elsewhere."""
     lost = condition("Available", "False", "NoMatchingLocations", "not offered: DFW", since=NOW)
     serves = condition("Available", "True", "AvailablePlacementFound", since=NOW)
     target = asked(placement("home", "DFW"), placement("b", "LHR"), said=serves, of_placement=lost)
@@ -241,7 +241,7 @@ def test_w6_a_placement_that_is_offered_nowhere_is_the_users_to_mend():
     assert got.owner is Owner.USER
 
 
-def test_w6_one_city_that_is_not_offered_is_told_where_the_offer_is_known():
+def test_w6_one_city_that_is_not_offered_is_reported_where_the_offer_is_known():
     """A city of a placement that serves elsewhere needs no patience but another spec."""
     serves = condition("Available", "True", "AvailablePlacementFound", since=NOW)
     target = asked(placement("home", "DFW", "XXX"), said=serves)
@@ -255,9 +255,9 @@ def test_w6_one_city_that_is_not_offered_is_told_where_the_offer_is_known():
 
 
 def test_a_paused_workload_says_so():
-    """Whoever wonders why a change does not arrive is told of the pause."""
+    """The pause explains why a change does not arrive."""
     deployments = [given(1, SERVING), given(1, SERVING, city="LHR")]
-    got = explain_workload(well_told(paused=True), deployments, [], NOW)
+    got = explain_workload(counted(paused=True), deployments, [], NOW)
 
     assert (got.healthy, got.reason, got.owner) == (True, "Paused", Owner.USER)
     assert got.cause == (
@@ -271,7 +271,7 @@ def test_a_paused_workload_that_fails_says_both():
     """A pause may be why the cure does not arrive."""
     deployments = [given(1, SERVING), given(1, city="LHR", counters=NOTHING_RUNS)]
     got = explain_workload(
-        well_told(1, paused=True), deployments, [running(0, BROKEN, city="LHR")], NOW
+        counted(1, paused=True), deployments, [running(0, BROKEN, city="LHR")], NOW
     )
 
     assert got.reason == "ImageUnavailable"
@@ -304,7 +304,7 @@ def test_a_leaving_deployment_does_not_explain_its_workload():
     leaving = given(1, city="LAX", counters=NOTHING_RUNS, deletion_timestamp=NOW)
     deployments = [given(1, SERVING), given(1, SERVING, city="LHR"), leaving]
 
-    assert explain_workload(well_told(), deployments, [], NOW).healthy
+    assert explain_workload(counted(), deployments, [], NOW).healthy
 
 
 @pytest.mark.parametrize(

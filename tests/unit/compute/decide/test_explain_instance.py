@@ -204,13 +204,13 @@ def test_a_closed_gate_always_says_something(known_binding, why):
     ],
 )
 def test_an_instance_is_explained_by_what_its_reason_points_at(instance, reason):
-    """The condition at the end of the pointers is told, the weightiest of several."""
+    """The condition at the end of the pointers is reported, of several the one of the highest rank."""
     got = explain_instance(instance, binding=binding("NetworkContextNotReady"), now=NOW)
 
     assert got.reason == reason
 
 
-def test_a_reason_that_nobody_told_us_of_is_passed_on():
+def test_an_unknown_reason_is_passed_on():
     """A provider's own word is shown as it is, with a way to get help."""
     got = explain_instance(running(0, not_ready("SolarFlare", "zone 3\nis out")), now=NOW)
 
@@ -234,7 +234,7 @@ def test_a_reason_that_nobody_told_us_of_is_passed_on():
     ("since", "owner"), [(NOW, Owner.TRANSIENT), (LONG_AGO, Owner.PLATFORM)], ids=["new", "lasting"]
 )
 def test_what_should_have_passed_by_itself_becomes_the_platforms_to_mend(since, owner):
-    """A wait of minutes where seconds are usual is no longer nobody's business."""
+    """A wait of minutes where seconds are usual is up to the platform."""
     waiting = running(0, not_ready("PendingProgramming", since=since), creation_timestamp=LONG_AGO)
     got = explain_instance(waiting, now=NOW)
 
@@ -243,7 +243,7 @@ def test_what_should_have_passed_by_itself_becomes_the_platforms_to_mend(since, 
 
 
 def test_what_the_user_has_to_mend_stays_the_users():
-    """A broken image is not the platform's to mend because nobody mended it for hours."""
+    """A broken image stays up to the user, however long it lasts."""
     broken = running(0, not_ready("ImageUnavailable", since=LONG_AGO), creation_timestamp=LONG_AGO)
 
     assert explain_instance(broken, now=NOW).owner is Owner.USER
@@ -293,7 +293,7 @@ def test_an_instance_that_is_being_removed_says_who_holds_it(holds, sentence):
 
 
 def test_a_removal_that_takes_minutes_is_stuck():
-    """Whoever holds an object for long has to be looked at."""
+    """A finalizer that blocks a deletion for long needs action."""
     leaving = running(deletion_timestamp=LONG_AGO, finalizers=(finalizers.CLAIM,))
     got = explain_instance(leaving, now=NOW)
 
@@ -322,7 +322,7 @@ def test_an_instance_that_tells_nothing_of_itself_leaves_the_names_open():
     )
 
 
-def test_an_instance_that_nobody_controls_has_no_closed_gates():
+def test_an_instance_without_a_controller_block_has_no_closed_gates():
     """An Instance made by hand waits for nothing that we know of."""
     bare = running(0, not_ready("Starting"))
     spec = msgspec.structs.replace(bare.spec, controller=None)

@@ -128,10 +128,10 @@ def test_a_denial_replaces_what_the_provider_reports():
     assert ready(DENIED, closed=("License",)) == ("False", "PendingLicense", "no license left")
     assert ready(*STARTS, DENIED) == ("False", "PendingLicense", "no license left")
     lifted = condition("Available", "False", "PendingLicense", "no license left")
-    told = readiness.conditions(
+    reported = readiness.conditions(
         instance(conditions=(lifted, GRANTED)), network_failure=None, now=NOW
     )
-    available = find(told, "Available")
+    available = find(reported, "Available")
     assert available is not None
     assert (available.status, available.reason) == ("Unknown", "Pending")
 

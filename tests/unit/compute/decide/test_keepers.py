@@ -13,7 +13,7 @@ from tests.unit.compute.decide.federation.test_scheduling import (
 )
 
 
-def test_whoever_fits_keeps_what_it_has_though_it_would_take_nothing_new():
+def test_a_cluster_that_fits_keeps_what_it_has_though_it_would_take_nothing_new():
     """Silence and a cordon are no reasons to move; to be elsewhere, drained or leaving is."""
     every = [
         cluster("well"),
@@ -25,8 +25,8 @@ def test_whoever_fits_keeps_what_it_has_though_it_would_take_nothing_new():
     assert keepers(RESOURCE, PLACEMENT, every) == ("well", "silent", "cordoned")
 
 
-def test_nobody_keeps_what_cannot_be_placed():
-    """A placement that cannot be read chooses nobody."""
+def test_no_cluster_keeps_what_cannot_be_placed():
+    """An unreadable placement chooses no cluster."""
     strange = (SpreadConstraint(spread_by_field="zone"),)
     placement = msgspec.structs.replace(PLACEMENT, spread_constraints=strange)
     assert keepers(RESOURCE, placement, [cluster()]) == ()

@@ -172,7 +172,7 @@ def test_an_autoscaled_city_is_done_at_what_load_makes_of_it():
     ],
 )
 def test_a_deployments_reason_blocks_at_once(said, reason):
-    """What the user or the platform has to mend is told without waiting for a stall."""
+    """A problem that the user or the platform has to fix is reported without waiting for a stall."""
     seen = look(asked(), (given(1, said, counters=NOTHING_RUNS),))
 
     assert phase_and_text(seen) == (Phase.BLOCKED, f"web-home-dfw: {said.message}", reason)
@@ -202,7 +202,7 @@ def test_a_reason_from_before_the_change_does_not_block():
 
 
 def test_what_keeps_deployments_from_being_made_blocks_at_once():
-    """A missing network is told in the row of a city that has no deployment because of it."""
+    """A missing network is reported in the row of a city that has no deployment because of it."""
     said = unavailable("NetworkNotFound", "networks not found: default")
 
     assert phase_and_text(look(asked(said=said))) == (
@@ -213,7 +213,7 @@ def test_what_keeps_deployments_from_being_made_blocks_at_once():
 
 
 def test_a_placement_speaks_before_its_workload():
-    """Of two that explain a missing deployment alike, the nearer one is told."""
+    """Of two that explain a missing deployment alike, the nearer one is reported."""
     near = unavailable("NoMatchingLocations", "cities not offered: DFW")
     far = unavailable("NoMatchingLocations", "cities not offered: DFW, LHR")
 
@@ -232,7 +232,7 @@ def test_another_citys_trouble_does_not_block_a_city_without_a_deployment():
 
 
 def test_an_unknown_reason_is_given_time():
-    """A word we never heard may be ordinary progress, so only a stall makes it a block."""
+    """An unknown reason may be ordinary progress, so only a stall makes it Blocked."""
     instances = (running(0, not_ready("WarmingUp", "42%")),)
     deployments = (given(counters={"ready_replicas": 0}),)
     before = observe(look(asked(), deployments, instances))
@@ -304,7 +304,7 @@ def test_a_condition_from_1970_is_as_old_as_its_instance():
 
 
 def test_paused_while_the_template_is_held_back():
-    """A pause that holds something back is told as a pause, however long it lasts."""
+    """A pause that holds something back is reported as a pause, however long it lasts."""
     held = look(asked(paused=True), (given(image=OLD),), (running(image=OLD),))
     before = observe(held)
     later = look(held.workload, held.deployments, held.instances, LATER)
@@ -322,7 +322,7 @@ def test_paused_before_the_first_instance():
 
 @pytest.mark.parametrize("status", ["True", "False"])
 def test_paused_while_an_operator_of_the_hub_holds_the_change_back(status):
-    """It is told in the words of the deployment, for nothing in the city can be cured meanwhile."""
+    """It is reported with the message of the deployment, for nothing in the city can be fixed meanwhile."""
     held = condition("Paused", status, "PropagationSuspended", "held back", since=NOW)
     behind = given(1, held, counters={"updated_replicas": 0})
     seen = look(asked(), (behind,), (running(image=OLD),))
@@ -351,7 +351,7 @@ def test_an_instance_on_its_way_out_is_old_whatever_its_template():
 
 
 def test_paused_halfway_tells_of_trouble_as_well():
-    """Whoever paused to look at the first Instance learns how it does."""
+    """A pause to check the first Instance shows its state."""
     two = asked(placement(replicas=2), paused=True)
     instances = (running(0, image=OLD), running(1, BROKEN))
     seen = look(two, (given(2),), instances, NOW + 300 * SECOND)
@@ -382,7 +382,7 @@ def test_paused_halfway_tells_of_trouble_as_well():
         ),
     ],
 )
-def test_a_pause_that_holds_nothing_back_is_not_told(deployments, instances, phase):
+def test_a_pause_that_holds_nothing_back_is_not_reported(deployments, instances, phase):
     """A pause stops templates; what needs no new template goes on as ever."""
     assert row_of(look(asked(paused=True), deployments, instances)).phase is phase
 
@@ -411,8 +411,8 @@ def test_unreachable_when_the_last_report_is_too_old(report, phase):
     assert row_of(look(asked(), (late,))).phase is phase
 
 
-def test_unreachable_says_when_the_cell_was_last_heard_of():
-    """The instant is told and not the age, which would be another text at every look."""
+def test_unreachable_says_when_the_cell_last_reported():
+    """The instant is reported and not the age, which would be another text in every snapshot."""
     report = {annotations.LAST_REPORT: "2026-06-01T11:50:00Z"}
     seen = look(asked(), (given(image=OLD, annotations=report),))
 

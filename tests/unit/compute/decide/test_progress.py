@@ -31,8 +31,8 @@ from tests.support.compute.progress_builders import (
 from tests.support.generated import depth
 
 
-def test_defect_a_a_stall_is_told_though_nothing_changes():
-    """A rollout that stands still turns Blocked by the clock alone, and is told just once."""
+def test_defect_a_a_stall_is_reported_though_nothing_changes():
+    """A rollout without progress turns Blocked by the clock alone, and is reported just once."""
     deployments, instances = (given(counters={"ready_replicas": 0}),), (running(0, not_ready()),)
     first = observe(look(asked(), deployments, instances))
     second = observe(look(asked(), deployments, instances, LATER), first)
@@ -58,8 +58,8 @@ def test_a_stall_is_counted_from_the_last_movement(seconds, phase):
     assert row_of(later, moved).phase is phase
 
 
-def test_defect_b_trouble_with_the_first_instance_is_told_at_once():
-    """Pending does not hide a reason that somebody has to act on."""
+def test_defect_b_a_problem_of_the_first_instance_is_reported_at_once():
+    """Pending does not hide a reason that needs action."""
     quota = condition("QuotaGranted", "False", "QuotaExceeded", "1000 wanted, 500 left", since=NOW)
     new = running(0, not_ready("PendingQuota"), quota, gates=("Quota",))
     seen = look(asked(), (given(counters={"ready_replicas": 0}),), (new,))
@@ -125,7 +125,7 @@ def test_defect_d_a_city_that_never_gets_a_deployment_blocks():
 
 
 def test_defect_e_two_placements_in_one_city_have_a_row_each():
-    """Rows are told apart by placement and city, so one cannot hide the other."""
+    """Rows are keyed by placement and city, so one cannot hide the other."""
     both = asked(placement("edge", "DFW"), placement("home", "DFW"))
     deployments = (given(), given(placement="edge", counters={"ready_replicas": 0}))
     instances = (running(), running(0, BROKEN, placement="edge"))
@@ -138,7 +138,7 @@ def test_defect_e_two_placements_in_one_city_have_a_row_each():
 
 
 def test_defect_f_a_look_that_is_too_old_is_no_verdict():
-    """Whoever cannot look any more says so, instead of repeating what was true before."""
+    """A client without a new snapshot reports Unknown, instead of repeating the old state."""
     moving = observe(look(asked(), (given(),), (running(image=OLD),)))
     done = observe(look(asked(), (given(),), (running(),)))
     patience = PhaseTimeouts(contact=10 * SECOND)

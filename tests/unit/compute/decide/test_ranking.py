@@ -1,4 +1,4 @@
-"""The order in which causes are told."""
+"""The order in which causes are reported."""
 
 import pytest
 from hypothesis import given, strategies as st
@@ -75,14 +75,14 @@ def test_reasons_of_health_explain_nothing():
     assert {rank(reason) for reason in Reason if reason not in listed} == {0}
 
 
-def test_the_highest_rank_is_told():
+def test_the_highest_rank_is_reported():
     """The cause furthest from ordinary progress wins."""
     image = Candidate("b", Reason.IMAGE_UNAVAILABLE)
 
     assert worst([Candidate("a", Reason.PROVISIONING), image]) == image
 
 
-def test_between_equals_the_first_by_name_is_told():
+def test_between_equals_the_first_by_name_is_reported():
     """A tie goes to the first name, whatever order the list has."""
     first, second = (
         Candidate("a", Reason.INSTANCE_CRASHING),
@@ -108,7 +108,7 @@ def test_the_order_of_the_input_does_not_matter(lists):
 
 
 @pytest.mark.parametrize(
-    ("candidate", "told"),
+    ("candidate", "expected"),
     [
         (Candidate("web-0", "Failed", "exit code 1"), "web-0: exit code 1"),
         (Candidate("", "Failed", "exit code 1"), "exit code 1"),
@@ -116,9 +116,9 @@ def test_the_order_of_the_input_does_not_matter(lists):
     ],
     ids=["of another", "of itself", "without a message"],
 )
-def test_a_cause_is_told_with_its_subject(candidate, told):
-    """Told upwards, a cause names whose it is and what it says, or at least the reason."""
-    assert candidate.summary == told
+def test_a_cause_is_reported_with_its_subject(candidate, expected):
+    """In the message of an owner, a cause has its subject and its message, or at least the reason."""
+    assert candidate.summary == expected
 
 
 def test_a_candidate_becomes_a_condition():
@@ -129,7 +129,7 @@ def test_a_candidate_becomes_a_condition():
 
 
 def test_long_messages_are_cut():
-    """No message grows beyond what the API takes, however often it is told upwards."""
+    """No message exceeds the limit of the API, however many owners repeat it."""
     cause = Candidate("web-0", "Failed", "x" * 40_000)
 
     assert cause.summary == "web-0: " + "x" * 502 + "..."

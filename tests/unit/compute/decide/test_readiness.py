@@ -92,7 +92,7 @@ def pending(kind):
         ),
     ],
     ids=[
-        "nobody has spoken",
+        "no conditions",
         "a new instance",
         "programming pending",
         "a provider's own word passes through",
@@ -158,7 +158,7 @@ def test_ready_without_gates(conditions, expected):
     ],
 )
 def test_ready_behind_gates(conditions, network_failure, expected):
-    """A closed gate is never Ready, and the worst cause behind it is told."""
+    """An Instance with a closed gate is never Ready, and the worst cause behind it is reported."""
     assert verdict(*conditions, gates=("Quota",), network_failure=network_failure) == expected
 
 
@@ -176,18 +176,18 @@ def test_gates_are_named_with_what_they_wait_for():
 
 
 def test_a_gate_whose_condition_is_met_waits_only_to_be_opened():
-    """Good news is not what a gate waits for, so it is not told as if it were."""
+    """A gate does not wait for a condition that is True, so its message is left out."""
     granted = condition("QuotaGranted", "True", "QuotaAvailable", "Quota is granted")
 
     assert ready(granted, gates=("Quota",))[2] == "Waiting for Quota"
 
 
-def test_a_network_failure_is_told_in_its_own_words():
+def test_a_network_failure_is_reported_with_its_own_message():
     """What the network says of its failure, and why, reaches the user."""
     for reason in ("NetworkFailedToCreate", "NetworkNotFound", "NetworkTerminating"):
         failure = Candidate("", reason, "no subnet left")
-        told = ready(gates=("Network",), network_failure=failure)
-        assert told == ("False", reason, "no subnet left")
+        reported = ready(gates=("Network",), network_failure=failure)
+        assert reported == ("False", reason, "no subnet left")
 
 
 def test_a_network_failure_leaves_a_started_instance_alone():
@@ -355,11 +355,11 @@ def test_w1_readiness_comes_to_rest(subject, network_failure):
 
 def test_the_provider_speaks_for_itself():
     """Ready repeats the provider's words; where it has none, which condition it is and why."""
-    told = condition("Available", "False", "ImageUnavailable", "no such tag")
+    reported = condition("Available", "False", "ImageUnavailable", "no such tag")
     mute = condition("Available", "False", "ImageUnavailable")
     programmed = condition("Programmed", "True", "Programmed")
 
-    assert ready(programmed, told)[2] == "no such tag"
+    assert ready(programmed, reported)[2] == "no such tag"
     assert ready(programmed, mute)[2] == "Available is False: ImageUnavailable"
 
 

@@ -19,8 +19,8 @@ def test_a_gate_that_is_open_changes_nothing():
     assert scheduling_gates.opened(half, "Network") is half
 
 
-def test_an_instance_that_nobody_controls_waits_nowhere():
-    """There is nobody who could have closed a gate."""
+def test_an_instance_without_a_controller_block_has_no_gates():
+    """Without a controller there is no gate."""
     free = msgspec.structs.replace(instance(), spec=instance_spec())
     assert scheduling_gates.closed(free) == ()
     assert scheduling_gates.opened(free, "Quota") is free

@@ -22,27 +22,27 @@ NEW = (
 
 
 @pytest.mark.parametrize(
-    ("gates", "before", "told"),
+    ("gates", "before", "conditions"),
     [
         pytest.param(("Network", "Quota"), NEW, (WAITS, ASKED), id="asked for quota"),
         pytest.param(("Quota",), (), (WAITS, ASKED), id="says nothing yet"),
         pytest.param(("Network",), (WAITS, GRANTED), (WAITS, GRANTED), id="granted before"),
-        pytest.param(("Network",), (WAITS,), (WAITS,), id="nobody speaks of quota"),
+        pytest.param(("Network",), (WAITS,), (WAITS,), id="no quota condition"),
         pytest.param((), (WAITS, GRANTED), (STARTS, GRANTED), id="let through"),
         pytest.param((), NEW, (STARTS, GRANTED), id="granted and let through"),
     ],
 )
-def test_that_a_new_instance_waits_may_go_unsaid(gates, before, told):
+def test_that_a_new_instance_waits_need_not_be_reported(gates, before, conditions):
     """For the rest of its first moment, and no longer."""
     new = instance(gates=gates, conditions=before)
     age = timedelta(seconds=0.5)
-    assert report_delay(new, told, NOW) == SHORTEST
-    assert report_delay(new, told, NOW + age) == SHORTEST - age
-    assert report_delay(new, told, NOW + SHORTEST) is None
+    assert report_delay(new, conditions, NOW) == SHORTEST
+    assert report_delay(new, conditions, NOW + age) == SHORTEST - age
+    assert report_delay(new, conditions, NOW + SHORTEST) is None
 
 
 @pytest.mark.parametrize(
-    ("gates", "before", "told"),
+    ("gates", "before", "conditions"),
     [
         pytest.param(
             ("Quota",),
@@ -54,7 +54,7 @@ def test_that_a_new_instance_waits_may_go_unsaid(gates, before, told):
             ("Quota",),
             NEW,
             (WAITS, condition("QuotaGranted", "Unknown", "QuotaBackendUnavailable")),
-            id="nobody answers",
+            id="no answer",
         ),
         pytest.param(
             ("Network",),
@@ -63,12 +63,12 @@ def test_that_a_new_instance_waits_may_go_unsaid(gates, before, told):
             id="no network",
         ),
         pytest.param(("Quota",), (READY, ASKED), (WAITS, ASKED), id="served before"),
-        pytest.param((), NEW, (ASKED,), id="nobody speaks of readiness"),
+        pytest.param((), NEW, (ASKED,), id="no Ready condition"),
     ],
 )
-def test_what_is_news_is_said_at_once(gates, before, told):
+def test_a_change_of_state_is_reported_at_once(gates, before, conditions):
     """A bad answer, and a cause."""
-    assert report_delay(instance(gates=gates, conditions=before), told, NOW) is None
+    assert report_delay(instance(gates=gates, conditions=before), conditions, NOW) is None
 
 
 def test_what_takes_no_longer_than_it_took_the_others_may_go_unsaid():
@@ -83,7 +83,7 @@ def test_what_takes_no_longer_than_it_took_the_others_may_go_unsaid():
 
 
 def test_what_is_usual_comes_back_to_a_moment():
-    """Once they come up at once again, one that does not is told of as soon as before."""
+    """Once they start quickly again, one that does not is reported as soon as before."""
     usual = StartupTime()
     usual.took(timedelta(seconds=30))
     for _ in range(60):
@@ -112,7 +112,7 @@ def test_nothing_is_kept_back_for_longer_than_a_minute():
 
 
 @pytest.mark.parametrize("born", [None, NOW + timedelta(seconds=1)], ids=["unknown", "to come"])
-def test_an_age_that_cannot_be_told_keeps_nothing_back(born):
+def test_an_unknown_age_holds_nothing_back(born):
     """A clock that is ahead must not silence an Instance for as long as it is."""
     new = instance(gates=("Quota",), conditions=NEW, creation_timestamp=born)
     assert report_delay(new, (WAITS, ASKED), NOW) is None
@@ -131,7 +131,7 @@ def test_an_age_that_cannot_be_told_keeps_nothing_back(born):
     ],
 )
 def test_an_instance_whose_words_agree_is_settled(gates, conditions):
-    """Nobody in its cell has anything to add."""
+    """Its cell has nothing to add."""
     assert is_settled(instance(gates=gates, conditions=conditions))
 
 

@@ -20,7 +20,7 @@ WELL = condition("Ready", "True", "Ready", since=NOW)
     ],
 )
 def test_what_is_not_ready_for_minutes_is_stuck(conditions, why):
-    """It is told since when and why; a moment earlier it is only on its way."""
+    """It is reported since when and why; a moment earlier it is only in progress."""
     assert stuck(instance(), conditions, "Ready", LATER) == Stuck(NOW, why)
     assert stuck(instance(), conditions, "Ready", NOW + LATE) is None
 

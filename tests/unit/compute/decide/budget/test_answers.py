@@ -1,4 +1,4 @@
-"""What a claim is told."""
+"""The status of a claim."""
 
 from datetime import timedelta
 
@@ -41,8 +41,8 @@ def test_a_granted_claim_has_all_it_asked_for():
 
 
 def test_a_denied_claim_has_nothing_and_knows_what_was_lacking():
-    """It is told each amount that was not there, and that the others wait for it: none is denied for
-    good, so that nobody makes another claim and loses his place.
+    """It reports each amount that was not available, and that the others wait for it: none is denied
+    finally, so that the claim is not created again and keeps its position.
     """
     status = denied(new(vcpus=500), {quota.INSTANCES: 3}, {quota.INSTANCES: 1}, NOW)
     assert said(status)[1:3] == ("False", "QuotaExceeded")
@@ -56,7 +56,7 @@ def test_a_denied_claim_has_nothing_and_knows_what_was_lacking():
     ]
 
 
-def test_a_refused_claim_is_told_what_to_correct():
+def test_a_refused_claim_reports_what_to_correct():
     """It names the field."""
     status = refused(new(), [required("spec.resourceRef", "name it")], NOW)
     assert said(status)[1:3] == ("False", "ValidationFailed")

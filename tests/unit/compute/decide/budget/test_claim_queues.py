@@ -109,7 +109,7 @@ def test_no_more_are_chosen_than_asked_for():
 
 
 def test_who_asks_for_nothing_is_served_in_turn():
-    """Nothing is always there, also of a type that nobody was granted."""
+    """An amount of zero always fits, also of a type without a grant."""
     lines = [ClaimQueue((("gpu", 0),), [place(0)]), ClaimQueue((), [])]
     assert choose(lines, {}, 10) == [place(0)]
 
@@ -158,7 +158,7 @@ def test_the_same_as_asking_each_in_order_of_age(needs, budget):
 
 
 @given(needs=CLAIMS, budget=BUDGETS, freed=BUDGETS)
-def test_nobody_is_left_who_would_fit(needs, budget, freed):
+def test_no_claim_that_fits_is_left_out(needs, budget, freed):
     """All of the budget is used that can be, also after some was freed."""
     first = choose(lines_of(needs), budget, 100)
     names = [int(one.name.removeprefix("claim-")) for one in first]

@@ -40,6 +40,6 @@ def test_the_ledger_of_another_project_is_as_good_as_none():
     "broken", [{"revision": "many"}, {"written": "soon"}, {"reserved": "["}], ids=str
 )
 def test_a_ledger_that_cannot_be_read_is_not_begun_anew(broken):
-    """To forget promises could give the same budget twice; somebody has to look."""
+    """Lost promises could grant the same budget twice; an operator has to act."""
     with pytest.raises(ValueError, match=r".+"):
         Ledger.read(Ledger(project="uid").data() | broken, "uid")

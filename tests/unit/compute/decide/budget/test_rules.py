@@ -56,13 +56,13 @@ def test_the_claim_of_an_instance_is_well():
         pytest.param(asks(("gpu", 1)), "spec.requests[0].resourceType", id="not registered"),
     ],
 )
-def test_a_claim_that_breaks_a_rule_is_told_the_field(wrong, path):
+def test_a_claim_that_violates_a_rule_reports_the_field(wrong, path):
     """Each rule names the field that breaks it, and no other."""
     found = [str(fault.path) for fault in faults(wrong, "shop", REGISTERED)]
     assert list(dict.fromkeys(found)) == [path]
 
 
-def test_a_claim_for_an_object_without_a_kind_is_told_so():
+def test_a_claim_for_an_object_without_a_kind_reports_it():
     """Kind and name are both needed."""
     found = [str(fault.path) for fault in faults(refers(kind=""), "shop", REGISTERED)]
     assert found == ["spec.resourceRef.kind"]
@@ -77,7 +77,7 @@ def test_what_is_not_active_cannot_be_claimed():
 
 
 def test_a_grant_counts_only_for_what_is_registered_for_its_consumer():
-    """Types that nobody registered, and consumers of another kind, are named."""
+    """Unregistered types, and consumers of another kind, are named."""
     assert list(grant_faults(grant("g", {quota.VCPUS: 1}), REGISTERED)) == []
     unknown = [str(fault) for fault in grant_faults(grant("g", {"gpu": 1}), REGISTERED)]
     assert unknown == [

@@ -134,20 +134,24 @@ def test_the_deployment_says_when_it_is_drained():
     dfw, lhr = withdrawn()
 
     assert subject.condition(dfw, NOW) is None
-    told = subject.condition(lhr, NOW)
-    assert told is not None
-    assert (told.type, told.status, told.reason) == ("DrainScheduled", "True", "CityWithdrawn")
-    assert told.message == MESSAGE
+    condition = subject.condition(lhr, NOW)
+    assert condition is not None
+    assert (condition.type, condition.status, condition.reason) == (
+        "DrainScheduled",
+        "True",
+        "CityWithdrawn",
+    )
+    assert condition.message == MESSAGE
 
 
 def test_the_workload_says_which_cities_are_drained():
     """In a condition of its own, and beside what it says of its health; both go with the drain."""
     got = workload_status(WEB, withdrawn(), now=NOW)
-    told = {c.type: c for c in got.conditions}
+    conditions = {c.type: c for c in got.conditions}
 
-    assert told["DrainScheduled"].reason == "CityWithdrawn"
-    assert told["DrainScheduled"].message == MESSAGE
-    assert MESSAGE in told["Available"].message
+    assert conditions["DrainScheduled"].reason == "CityWithdrawn"
+    assert conditions["DrainScheduled"].message == MESSAGE
+    assert MESSAGE in conditions["Available"].message
     later = workload_status(msgspec.structs.replace(WEB, status=got), both(), now=NOW + SECOND)
     assert [c.type for c in later.conditions] == ["Available"]
     assert "drained" not in later.conditions[0].message
@@ -156,9 +160,9 @@ def test_the_workload_says_which_cities_are_drained():
 def test_cities_that_are_drained_at_the_same_time_are_named_together():
     """One sentence for all that one split has stamped."""
     update = split((*both(),), "SIN").update
-    (told,) = subject.explained(u.desired for u in update)
+    (cause,) = subject.explained(u.desired for u in update)
 
-    assert told.message == (
+    assert cause.message == (
         "DFW, LHR are no longer offered to this project; "
         "web-a-dfw, web-a-lhr are drained at 2026-06-01T12:05:00Z unless offered again"
     )

@@ -103,7 +103,7 @@ def test_the_old_goes_on_until_the_new_serves(then, new):
 
 
 def test_what_is_removed_and_not_replaced_goes_at_once():
-    """However ill the others are: nobody asked for anything in its place."""
+    """However unhealthy the others are: nothing replaces it."""
     both = placement("a", "DFW", "LHR", replicas=3)
     lhr = made(NEW, ready=0)[0]
     old = made(OLD)[0]
@@ -182,9 +182,9 @@ def test_what_goes_on_for_another_period_still_gives_one_up():
     later, _ = after(web(NEW), [old, reporting(new, 1, QUOTA)], DUE)
 
     assert later.spec.scale_settings.min_replicas == 1
-    told = drains.of(later)
-    assert told is not None
-    assert (told.at, told.ready) == (DUE + GRACE.replacement, 1)
+    drain = drains.of(later)
+    assert drain is not None
+    assert (drain.at, drain.ready) == (DUE + GRACE.replacement, 1)
 
 
 @pytest.mark.parametrize("then", [(NEW,), (NEW, placement("b", "SIN"))], ids=["same", "more"])
@@ -261,13 +261,13 @@ def test_deployment_and_workload_say_what_goes_on_and_why():
     """What serves is counted, what is desired is what the spec names, and the text says the rest."""
     old, new = after(web(NEW), [reporting(made(OLD)[0], 3, SERVES)])
     got = workload_status(web(NEW), [old, new], now=NOW)
-    told = {c.type: c for c in got.conditions}
+    conditions = {c.type: c for c in got.conditions}
 
     assert (got.replicas, got.ready_replicas, got.desired_replicas) == (3, 3, 0)
-    assert told["Available"].status == "True"
-    assert told["Available"].message.startswith("0 of 3 instances ready; ")
-    assert GOES_ON in told["Available"].message
-    assert (told["DrainScheduled"].reason, told["DrainScheduled"].message) == (
+    assert conditions["Available"].status == "True"
+    assert conditions["Available"].message.startswith("0 of 3 instances ready; ")
+    assert GOES_ON in conditions["Available"].message
+    assert (conditions["DrainScheduled"].reason, conditions["DrainScheduled"].message) == (
         "ReplacementPending",
         GOES_ON,
     )
@@ -276,7 +276,7 @@ def test_deployment_and_workload_say_what_goes_on_and_why():
     assert own.message == GOES_ON
 
 
-def test_a_want_of_quota_is_told():
+def test_a_lack_of_quota_is_reported():
     """With a reason of its own, and beside what goes on."""
     there = after(web(NEW), made(OLD))
     (old, _) = after(web(NEW), [there[0], reporting(there[1], 0, QUOTA)])
@@ -293,8 +293,8 @@ def test_only_some_of_many_replacements_are_named():
     """A message must not grow with the number of cities."""
     by = tuple(f"web-a-{n}" for n in range(8))
     old = drains.stamped(made(OLD)[0], Drain("ReplacementPending", DUE, by=by, replicas=3))
-    (told,) = drains.explained((old,))
-    assert "until web-a-0, web-a-1, web-a-2, web-a-3, web-a-4 and 3 more serve, or" in told.message
+    (cause,) = drains.explained((old,))
+    assert "until web-a-0, web-a-1, web-a-2, web-a-3, web-a-4 and 3 more serve, or" in cause.message
 
 
 def test_an_event_tells_of_each_turn():

@@ -115,7 +115,7 @@ def test_an_instance_of_an_earlier_template_is_not_compared():
 def test_a_provider_has_taken_up_what_it_reports_of(status, generation, taken):
     """Then the report says how to replace it; what it reported before the edit says nothing of it."""
     edited = with_meta(with_container(image="other:1"), generation=3)
-    told = (condition("Programmed", status, generation=generation),) if status else ()
-    known = msgspec.structs.replace(edited.status, conditions=told)
+    conditions = (condition("Programmed", status, generation=generation),) if status else ()
+    known = msgspec.structs.replace(edited.status, conditions=conditions)
     note = report_of(msgspec.structs.replace(edited, status=known), ORIGIN)
     assert note.endswith("kubectl delete instance web-home-dfw-0 -n ns-1") is taken

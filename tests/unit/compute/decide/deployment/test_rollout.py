@@ -57,7 +57,7 @@ def test_roll_waits_for_the_last_replacement():
 
 
 def test_roll_waits_for_an_empty_slot():
-    """Nobody who serves is taken down while a slot is empty; the slot is filled first."""
+    """No Instance that serves is removed while a slot is empty; the slot is filled first."""
     wd = deployment(2)
 
     assert plan(wd, members(wd, 0, stale=True), NOW) == RolloutPlan(
@@ -67,7 +67,7 @@ def test_roll_waits_for_an_empty_slot():
 
 
 def test_empty_slot_below_is_filled_while_higher_ones_exist():
-    """A hole in the row is closed, whoever stands above it."""
+    """An empty slot is filled, whatever the slots above it."""
     wd = deployment(3)
 
     assert plan(wd, members(wd, 0, 2), NOW) == RolloutPlan(now=(CreateInstance(1),))
@@ -109,7 +109,7 @@ def test_scale_down_goes_from_the_highest_one_by_one():
     )
 
 
-def test_highest_ordinal_is_told_by_number():
+def test_the_highest_ordinal_is_compared_as_a_number():
     """Ordinal 10 stands above 9, though its name sorts below."""
     wd = deployment(9)
 
@@ -176,7 +176,7 @@ def test_w41_a_bad_image_is_repaired_by_a_new_template():
     )
 
 
-def test_w41_a_broken_first_ordinal_blocks_nothing_for_ever():
+def test_w41_a_broken_first_ordinal_does_not_block_the_rest():
     """A broken ordinal 0 is replaced first, and only what needs it Ready waits."""
     wd = deployment(2)
     world = [member(wd, 0, stale=True, ready=False), member(wd, 3)]

@@ -54,15 +54,15 @@ def test_parallel_creates_all_at_once():
     ("let", "spoken", "silent", "seconds", "begun"),
     [
         pytest.param(0, 0, 0, 0, 8, id="the first few"),
-        pytest.param(0, 0, 8, 1, 0, id="nobody was let through yet"),
+        pytest.param(0, 0, 8, 1, 0, id="none has passed yet"),
         pytest.param(6, 0, 2, 1, 6, id="as many as were let through"),
         pytest.param(20, 0, 8, 1, 12, id="more once it is known that they are quick"),
         pytest.param(100, 0, 12, 2, 20, id="up to a wave"),
         pytest.param(100, 0, 5, 4, 3, id="who waits twice as long leaves room for a quarter"),
         pytest.param(100, 0, 5, 8, 0, id="who waits longer leaves none"),
         pytest.param(100, 0, 4, 8, 28, id="a few that are slower than all others do not count"),
-        pytest.param(100, 0, 0, 0, 32, id="nobody waits any more"),
-        pytest.param(0, 0, 8, 20, 8, id="who waits for ever is not waited for"),
+        pytest.param(100, 0, 0, 0, 32, id="none waits any more"),
+        pytest.param(0, 0, 8, 20, 8, id="a long wait does not count"),
         pytest.param(0, 8, 0, 1, 8, id="all say what they wait for"),
         pytest.param(0, 64, 0, 1, 64, id="more are begun where more wait"),
         pytest.param(0, 64, 64, 1, 0, id="but a wave at a time"),
@@ -75,8 +75,8 @@ def test_parallel_lets_through_what_it_began_before_it_begins_more(
     """A wave at a time; neither its provider nor who says why it waits stands in anybody's way."""
     wd = parallel(200)
     born = {"conditions": NEW_INSTANCE_STATUS.conditions}
-    told = {"ready": False, "gates": (QUOTA,)}
-    states = [born] * let + [told] * spoken + [born | {"gates": (QUOTA,)}] * silent
+    reporting = {"ready": False, "gates": (QUOTA,)}
+    states = [born] * let + [reporting] * spoken + [born | {"gates": (QUOTA,)}] * silent
     world = [aged(member(wd, o, **state), seconds) for o, state in enumerate(states)]
     got = plan(wd, world, NOW)
 
@@ -95,7 +95,7 @@ def test_parallel_lets_through_what_it_began_before_it_begins_more(
     ("state", "begun"),
     [
         pytest.param({}, True, id="at a gate, without a word"),
-        pytest.param({"conditions": ()}, True, id="nobody has spoken of it at all"),
+        pytest.param({"conditions": ()}, True, id="no conditions at all"),
         pytest.param({"conditions": (gated(),)}, True, id="it said that it waits"),
         pytest.param({"conditions": (gated(), asked())}, True, id="its quota was asked for"),
         pytest.param({"conditions": (gated(), asked("QuotaNoBudget"))}, False, id="no budget"),
@@ -105,7 +105,7 @@ def test_parallel_lets_through_what_it_began_before_it_begins_more(
     ],
 )
 def test_which_instances_others_wait_for(state, begun):
-    """Those that are at their gates, and have told of no cause but that it is not their turn."""
+    """Those that are at their gates, and report no cause but that they wait their turn."""
     born = {"gates": (QUOTA,), "conditions": NEW_INSTANCE_STATUS.conditions}
 
     assert is_at_gates(member(parallel(3), 0, **(born | state))) is begun

@@ -118,8 +118,8 @@ def worlds(draw, *, policies=POLICIES, pauses=(True, False), image=GOOD):
         member(owner, 0, name=name, uid=f"uid-{name}", deleting=draw(st.booleans()))
         for name in draw(st.sets(st.sampled_from(STRAYS)))
     ]
-    everybody = draw(st.permutations(instances + strays))
-    return World(owner, list(everybody), pace=draw(st.integers(0, 2)))
+    everything = draw(st.permutations(instances + strays))
+    return World(owner, list(everything), pace=draw(st.integers(0, 2)))
 
 
 def settle(

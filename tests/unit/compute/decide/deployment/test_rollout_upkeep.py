@@ -42,7 +42,7 @@ def test_instance_that_names_no_template_is_stale():
 
 
 def test_unknown_policy_is_followed_as_ordered_ready():
-    """A policy that nobody knows must not mean that nothing happens."""
+    """An unknown policy must not mean that nothing happens."""
     assert plan(deployment(2, policy="Sideways"), [], NOW) == plan(deployment(2), [], NOW)
 
 
@@ -119,7 +119,7 @@ def test_strays_go_first_and_hold_nothing_back(name, policy):
     )
 
 
-def test_a_terminating_stray_is_awaited_by_nobody():
+def test_nothing_waits_for_a_terminating_stray():
     """A stray that cannot finish terminating must not stop the rollout."""
     wd = deployment(1)
     stray = member(wd, 0, name="old", uid="uid-stray", deleting=True)
@@ -175,7 +175,7 @@ def test_what_goes_is_not_labelled(replicas, deleting):
 
 
 def test_instance_without_conditions_is_not_ready():
-    """What nobody has spoken of is not so."""
+    """An absent setting is off."""
     wd = deployment(2)
     silent = msgspec.structs.replace(member(wd, 0), status=instance(0).status)
 

@@ -109,7 +109,7 @@ def test_how_many_are_desired(target, desired):
 
 
 def test_more_instances_than_desired_are_no_shortfall():
-    """While scaling down, all that are ready are told."""
+    """While scaling down, all that are ready are reported."""
     assert progress(3, 1) == "3 of 3 instances ready"
     assert progress(1, 3) == "1 of 3 instances ready"
 
@@ -133,13 +133,13 @@ def test_what_is_too_much_is_no_concern():
 
 
 def test_without_instances_they_are_on_their_way():
-    """Nothing known is told as provisioning."""
+    """An unknown state is reported as provisioning."""
     got = verdict(deployment(2), [])
 
     assert got == ("False", "InstancesProvisioning", "0 of 2 instances ready")
 
 
-def test_an_instance_nobody_reported_on():
+def test_an_instance_without_conditions():
     """An Instance without a Ready condition is on its way."""
     got = verdict(deployment(), [instance()])
 
@@ -151,7 +151,7 @@ def test_an_instance_nobody_reported_on():
 
 
 @pytest.mark.parametrize(
-    ("reason", "told"),
+    ("reason", "expected"),
     [
         ("ImageUnavailable", "ImageUnavailable"),
         ("InstanceCrashing", "InstanceCrashing"),
@@ -168,14 +168,14 @@ def test_an_instance_nobody_reported_on():
     ],
 )
 @pytest.mark.parametrize("status", ["False", "Unknown"])
-def test_w5_an_instances_cause_reaches_the_deployment(reason, told, status):
+def test_w5_an_instances_cause_reaches_the_deployment(reason, expected, status):
     """What blocks an Instance is what its deployment says; ordinary progress is provisioning."""
     got = verdict(deployment(), [stuck(reason=reason, message="because", status=status)])
 
-    assert got == ("False", told, "0 of 1 instances ready; web-home-dfw-0: because")
+    assert got == ("False", expected, "0 of 1 instances ready; web-home-dfw-0: because")
 
 
-def test_the_worst_instance_is_told():
+def test_the_worst_instance_is_reported():
     """Several stuck Instances are explained by the worst; ties go to the first name."""
     found = [stuck(2), stuck(1, "InstanceCrashing"), stuck(0, "Provisioning")]
 
@@ -190,7 +190,7 @@ def test_an_instance_on_its_way_out_explains_nothing():
 
 
 @pytest.mark.parametrize(
-    ("reason", "told"),
+    ("reason", "expected"),
     [
         ("QuotaExceeded", "QuotaNotGranted"),
         ("ValidationFailed", "ValidationFailed"),
@@ -201,11 +201,11 @@ def test_an_instance_on_its_way_out_explains_nothing():
         ("QuotaProjectIDUnresolvable", "QuotaProjectIDUnresolvable"),
     ],
 )
-def test_w9_only_a_lack_of_budget_is_called_that(reason, told):
+def test_w9_only_a_lack_of_budget_is_called_that(reason, expected):
     """A fault of the quota service keeps its own reason, in Available and in ReplicasReady."""
     found = [refused(reason=reason, message="because")]
 
-    assert verdict(deployment(), found)[1] == told
+    assert verdict(deployment(), found)[1] == expected
     assert verdict(deployment(), found, kind="ReplicasReady") == (
         "False",
         reason,
@@ -213,7 +213,7 @@ def test_w9_only_a_lack_of_budget_is_called_that(reason, told):
     )
 
 
-def test_w9_a_lack_of_budget_is_told_before_faults():
+def test_w9_a_lack_of_budget_is_reported_before_faults():
     """ReplicasReady says QuotaExceeded as soon as one Instance was refused for it."""
     found = [refused(0, "QuotaBackendUnavailable"), refused(1, message="10 of 10 used")]
 
@@ -239,7 +239,7 @@ def test_a_grant_blocks_nothing():
     assert got[1] == "InstancesProvisioning"
 
 
-def test_waiting_for_budget_is_told():
+def test_waiting_for_budget_is_reported():
     """An Instance that waits for budget says so upwards, though nothing refused it yet."""
     waiting = instance(
         conditions=(
@@ -330,7 +330,7 @@ def test_the_network_explains_what_waits_for_it(network, expected):
     assert verdict(deployment(), [waiting], network)[1:] == expected
 
 
-def test_what_is_to_be_known_of_a_network_is_told_of_what_serves():
+def test_a_note_on_a_network_is_reported_with_what_serves():
     """A network that is being deleted is named though nothing waits for it."""
     going = NetworkVerdict(ready=True, message="n: going")
 
@@ -352,7 +352,7 @@ def test_w11_the_location_is_cleared_when_it_is_gone():
 
 
 def test_w10_a_suspended_deployment_says_so():
-    """Suspension is told before everything else once nothing is ready, and not before."""
+    """Suspension is reported before everything else once nothing is ready, and not before."""
     target = deployment(annotations={annotations.SUSPENDED: "true"})
 
     assert verdict(target, [stuck()])[1:] == (
@@ -403,7 +403,7 @@ def test_what_others_say_is_kept():
 
 
 def test_same_ignores_the_order_of_conditions_only():
-    """Conditions are told apart by type; any other difference is one."""
+    """Conditions are keyed by type; any other difference counts."""
     ready, available = condition("Ready"), condition("Available")
     both = InstanceStatus(conditions=(ready, available))
 
@@ -412,7 +412,7 @@ def test_same_ignores_the_order_of_conditions_only():
     assert not same(both, InstanceStatus(conditions=(available, condition("Ready", since=NOW))))
 
 
-def test_who_serves_is_not_told_as_the_cause():
+def test_an_instance_that_serves_is_not_the_cause():
     """Of Instances that are all on their way, the ready one explains nothing."""
     waiting = stuck(1, "SchedulingGatesPresent", "Waiting for Network")
 
@@ -421,7 +421,7 @@ def test_who_serves_is_not_told_as_the_cause():
     )
 
 
-def test_what_cannot_be_made_is_told():
+def test_an_instance_that_cannot_be_created_is_reported():
     """An Instance that is refused explains a deployment better than those on their way."""
     why = Candidate("web-home-dfw-1", Reason.CONFIGURATION_ERROR, "it cannot be made")
     got = deployment_status(deployment(2), [stuck(0, "Provisioning")], None, NOW, why)

@@ -146,7 +146,7 @@ class LaterContainer(Container, frozen=True, kw_only=True):
     ],
     ids=["unsaid", "python defaults", "defaults of the CRD"],
 )
-def test_w43_a_new_optional_field_rolls_nobody(said):
+def test_w43_a_new_optional_field_causes_no_rollout(said):
     """A later type with more defaulted fields gives the same hash, written out or not."""
     later = LaterContainer(name="app", image="registry.test/web:1", **said)
 

@@ -160,7 +160,7 @@ def test_w16_copies_of_other_cells_are_left_alone():
 
 
 def test_w62_two_cells_do_not_fight_over_a_copy():
-    """A copy that another cell wrote is left to it while nobody knows that it moved."""
+    """A copy that another cell wrote is left to it until the move is known."""
     ready = cell_instance(conditions=(READY,))
     theirs = copy_of(cell="cell-two")
 

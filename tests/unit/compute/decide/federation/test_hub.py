@@ -49,7 +49,7 @@ def test_a_hub_namespace_says_what_it_stands_for():
 
 
 @pytest.mark.parametrize(
-    "told",
+    "known",
     [
         pytest.param({}, id="no labels"),
         pytest.param({"UPSTREAM_CLUSTER": "cluster-shop"}, id="no namespace"),
@@ -62,9 +62,9 @@ def test_a_hub_namespace_says_what_it_stands_for():
         ),
     ],
 )
-def test_an_identity_is_never_guessed(told):
+def test_an_identity_is_never_guessed(known):
     """A namespace whose labels do not say what it stands for stands for nothing."""
-    assert identity(labelled(namespace("ns-1"), **told)) is None
+    assert identity(labelled(namespace("ns-1"), **known)) is None
 
 
 def test_a_hub_namespace_is_made_and_mended():
@@ -119,7 +119,7 @@ def test_the_hub_gets_the_deployment_with_its_city():
 
 @pytest.mark.parametrize("city", ["", "new york", "x" * 64])
 def test_a_city_that_cannot_choose_a_cell_is_refused(city):
-    """An empty label would match the wrong cells, an invalid one would be refused for ever."""
+    """An empty label would match the wrong cells, an invalid one would always be refused."""
     got = hub_deployment(original(city=city), PROJECT, HUB_NAMESPACE)
 
     assert isinstance(got, Refused)
@@ -162,10 +162,10 @@ TEXTS = st.dictionaries(
 
 
 @given(TEXTS, TEXTS, TEXTS)
-def test_sending_twice_is_sending_once(ours, theirs, told):
+def test_sending_twice_is_sending_once(ours, theirs, known):
     """After the write nothing differs, and what others wrote is still there."""
     desired = on_hub(original(annotations=ours))
-    stored = on_hub(annotations=theirs, labels=told)
+    stored = on_hub(annotations=theirs, labels=known)
     due = deployment_due(stored, desired)
     after = due.desired if due else stored
 

@@ -171,7 +171,7 @@ def test_w20_a_terminating_deployment_still_holds_its_policy():
 
 
 def test_policies_of_others_are_left_alone():
-    """A policy without our label, under a name we do not want, is somebody else's."""
+    """A policy without our label, under a name we do not want, is not ours."""
     theirs = with_meta(policy("LHR", "ns-1"), labels={})
 
     assert policies_due([], [theirs]) == ()

@@ -155,7 +155,7 @@ OBJECTIONS = {
 
 @pytest.mark.parametrize(("clusters", "why"), OBJECTIONS.values(), ids=OBJECTIONS.keys())
 def test_no_fit_says_what_is_wrong_with_each_cluster(clusters, why):
-    """A user is told whether the city has no cell, or one that does not answer."""
+    """The message shows whether the city has no cell, or one that does not answer."""
     assert placed(*clusters) == NoFit(why)
 
 

@@ -62,7 +62,7 @@ def test_the_projects_own_word_on_referenced_data_stays():
     assert bare.conditions == (AVAILABLE,)
 
 
-def test_a_drain_is_told_beside_what_the_cell_reports():
+def test_a_drain_is_reported_beside_the_conditions_of_the_cell():
     """Since when it is known in the project; it goes with the stamp, and is written once."""
     drained = drains.stamped(original(), Drain(Reason.CITY_WITHDRAWN, LATER))
     hub = with_status(on_hub(), AVAILABLE)
@@ -79,7 +79,7 @@ def test_a_drain_is_told_beside_what_the_cell_reports():
 
 
 def test_a_silent_cell_makes_availability_unknown():
-    """Nobody can tell; the counters stay, and the message says since when."""
+    """It is Unknown; the counters stay, and the message has the time."""
     hub = with_status(on_hub(), AVAILABLE, REPLICAS, replicas=2, ready_replicas=2)
     got = project_status(with_status(original(), AVAILABLE), hub, SILENT, LATER)
 
@@ -114,13 +114,13 @@ def test_what_goes_on_in_a_silent_cell_is_what_it_reported(replicas, observed, g
     got = project_status(original(), hub, SILENT, LATER)
 
     assert got is not None
-    told = find(got.conditions, ConditionType.AVAILABLE)
-    assert told is not None
-    assert told.message.partition("; ")[2] == goes_on
+    reported = find(got.conditions, ConditionType.AVAILABLE)
+    assert reported is not None
+    assert reported.message.partition("; ")[2] == goes_on
 
 
 def test_a_deployment_whose_city_is_silent_waits_for_its_cells():
-    """There are cells, and none answers: that is told rather than that there is none."""
+    """There are cells, and none answers: the message does not claim that there is none."""
     silent = (SILENT, Silent("cell-dfw-2", LATER))
     got = project_status(original(), on_hub(), Unplaced("1 not ready", silent), LATER)
 
@@ -154,7 +154,7 @@ def test_nothing_is_up_to_date_with_a_generation_that_the_cell_has_not_seen(obse
 
 @pytest.mark.parametrize(("lease", "expected"), [(7200, None), (7199, SILENT)])
 def test_a_cell_is_silent_once_its_lease_has_run_out(lease, expected):
-    """Until the last second of the lease the cell counts as heard of."""
+    """Until the last second of the lease the cell counts as reachable."""
     assert silence("cell-dfw", NOW, timedelta(seconds=lease), LATER) == expected
 
 
@@ -163,9 +163,9 @@ def test_silence_is_written_once():
     hub = with_status(on_hub(), AVAILABLE)
     first = project_status(original(), hub, SILENT, LATER)
     assert first is not None
-    told = with_status(original(), *first.conditions)
+    reported = with_status(original(), *first.conditions)
 
-    assert project_status(told, hub, SILENT, LATER + timedelta(days=1)) is None
+    assert project_status(reported, hub, SILENT, LATER + timedelta(days=1)) is None
 
 
 def test_a_cell_that_reports_again_is_believed():
@@ -199,7 +199,7 @@ def test_what_serves_is_not_called_unplaced():
 
 
 def test_trap_9_a_report_is_of_the_projects_generation_only_if_it_is_of_its_spec():
-    """Whoever waits for his change to be seen is not told so before the cell has seen it."""
+    """A client that waits for its change sees it as observed only once the cell has observed it."""
     here = original(generation=5)
     seen = with_status(on_hub(generation=2), AVAILABLE)
     behind = with_status(on_hub(generation=2), AVAILABLE, observed_generation=1)
@@ -218,12 +218,12 @@ def test_what_an_operator_holds_back_is_a_condition_of_its_own():
     assert available == AVAILABLE
     assert (paused.type, paused.status, paused.reason) == ("Paused", "True", "PropagationSuspended")
     assert paused.message.startswith("Changes for DFW are held back by an operator of the hub")
-    told = with_status(original(), *got.conditions)
+    reported = with_status(original(), *got.conditions)
     assert (
-        project_status(told, hub, DispatchingSuspended("cell-dfw"), LATER + timedelta(days=1))
+        project_status(reported, hub, DispatchingSuspended("cell-dfw"), LATER + timedelta(days=1))
         is None
     )
-    assert project_status(told, hub, None, LATER) == hub.status
+    assert project_status(reported, hub, None, LATER) == hub.status
 
 
 @pytest.mark.parametrize(

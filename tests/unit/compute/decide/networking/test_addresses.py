@@ -190,7 +190,7 @@ def test_what_is_free_is_found(used):
 
 
 def test_addresses_for_machines():
-    """The network's own, the gateway's and the last address are nobody's."""
+    """The network's own, the gateway's and the last address are not allocated."""
     found = hosts(ip_network("10.0.0.0/24"))
 
     assert found == Hosts(int(ip_address("10.0.0.2")), int(ip_address("10.0.0.254")))

@@ -41,7 +41,7 @@ OLD, NEW = binding(0, "old"), binding(1, "new")
         (["other"], 0, None),
     ],
 )
-def test_a_binding_is_told_by_its_network_and_not_by_its_number(networks, interface, expected):
+def test_a_binding_is_matched_by_its_network_and_not_by_its_number(networks, interface, expected):
     """The number may be that of a binding which Instances of the old template run on."""
     assert binding_of(on(*networks), interface, [OLD, NEW]) == expected
 
@@ -65,7 +65,7 @@ def test_a_binding_that_is_to_go_is_the_last_choice():
     ("name", "deployment"), [("web-home-dfw-net-3", "web-home-dfw"), ("strange", "")]
 )
 def test_the_deployment_of_a_binding_is_in_its_name(name, deployment):
-    """What has another kind of name is nobody's."""
+    """A binding with another kind of name belongs to none."""
     made = binding(0, "new")
     named = msgspec.structs.replace(made, metadata=ObjectMeta(name=name, namespace="ns-1"))
     assert deployment_of(named) == deployment

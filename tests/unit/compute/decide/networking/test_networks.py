@@ -154,7 +154,7 @@ def test_all_there_is_ready() -> None:
     ],
 )
 def test_each_part_is_waited_for(changes: dict[str, Any], message: str) -> None:
-    """A part that is not ready is told of, and nothing is made that is there already."""
+    """An object that is not ready is reported, and nothing that exists is created."""
     plan = network_plan(OWNER, (), there(**changes))
     assert plan.verdict.reason == "NetworkProvisioning"
     assert plan.verdict.message == f"network default: {message}"
@@ -204,21 +204,21 @@ def test_two_interfaces_of_one_network_claim_once() -> None:
 
 
 def test_a_network_that_is_being_deleted_is_ready_where_it_is_attached() -> None:
-    """What it says of itself is told beside that."""
+    """Its own message is reported too."""
     going = (condition("Ready", "True", "NetworkTerminating", "Being deleted"),)
     plan = network_plan(OWNER, (), there(bindings=[binding(conditions=going)]))
     assert plan.verdict.ready
     assert plan.verdict.message == "network default: Being deleted"
 
 
-def test_a_network_that_takes_nothing_new_is_told_as_it_is() -> None:
+def test_a_network_that_takes_nothing_new_is_reported_as_it_is() -> None:
     """Its reason is not called a failure of the network."""
     late = (condition("Ready", "False", "NetworkTerminating", "Being deleted"),)
     plan = network_plan(OWNER, (), there(bindings=[binding(conditions=late)]))
     assert (plan.verdict.ready, plan.verdict.reason) == (False, "NetworkTerminating")
 
 
-def test_why_a_binding_fails_is_told_with_the_name_of_its_network() -> None:
+def test_a_failed_binding_is_reported_with_the_name_of_its_network() -> None:
     """An Instance may be attached to several."""
     said = condition("Ready", "False", "NetworkNotFound", "there is none")
     got = failed(binding(), said)
@@ -252,7 +252,7 @@ def test_a_name_in_use_is_passed_over() -> None:
     assert plan.unused == (other,)
 
 
-def test_a_binding_goes_when_nobody_runs_on_it() -> None:
+def test_a_binding_is_removed_when_nothing_runs_on_it() -> None:
     """Neither the template nor an Instance needs it: it is let go."""
     fresh = instance()
     spec = on(OWNER, "backend").spec.template.spec
@@ -292,8 +292,8 @@ def test_a_name_that_is_taken_is_waited_for(taken: NetworkBinding) -> None:
     assert not plan.due
 
 
-def test_the_worst_of_several_networks_is_told() -> None:
-    """A failure is told before something that is merely under way."""
+def test_the_worst_of_several_networks_is_reported() -> None:
+    """A failure is reported before something that is only in progress."""
     broken = (condition("Ready", "False", "NetworkFailedToCreate", "no luck"),)
     parts = [binding(0, "default", WAITING), binding(1, "backend", broken)]
     plan = network_plan(on(OWNER, "default", "backend"), (), there(bindings=parts))

@@ -97,7 +97,7 @@ FULL = {INSTANCES: 1, VCPUS: 1000, MEMORY: 2048}
         ),
     ],
 )
-def test_a_claim_is_alike_by_what_it_asks_and_for_whom(made, expected):
+def test_claims_are_compared_by_their_requests_and_their_slot(made, expected):
     """Order does not matter; amounts, and the cell and namespace it was made for, do."""
     assert asks_alike(made, wanted()) is expected
 
@@ -107,7 +107,7 @@ def test_a_claim_is_alike_by_what_it_asks_and_for_whom(made, expected):
     [
         pytest.param("uid-1", "uid-1", False, id="the same"),
         pytest.param("uid-1", "uid-2", True, id="a later one"),
-        pytest.param("", "uid-2", True, id="nobody said"),
+        pytest.param("", "uid-2", True, id="no label"),
     ],
 )
 def test_a_claim_is_of_a_slot_of_one_deployment(made, now, expected):
@@ -136,7 +136,7 @@ def test_a_claim_is_of_a_slot_of_one_deployment(made, now, expected):
         ),
     ],
 )
-def test_a_refusal_is_told_by_its_cause(error, namespace, expected):
+def test_a_refusal_is_reported_by_its_cause(error, namespace, expected):
     """Each way in which the quota service refuses has a reason of its own."""
     got = refusal(error, namespace)
 

@@ -18,7 +18,7 @@ WAITS = instance(gates=(gates.QUOTA,), creation_timestamp=NOW - timedelta(hours=
 @pytest.mark.parametrize(
     ("states", "action"),
     [(("Pending", "Pending"), Keep()), (("Pending", "Denied"), TAKE_BACK), ((), TAKE_BACK)],
-    ids=["in the line", "denied for good", "nothing said"],
+    ids=["in the line", "finally denied", "nothing said"],
 )
 def test_a_claim_that_is_still_in_the_line_keeps_its_place(states, action):
     """A service that asks it again needs no new claim: that would be the youngest of all."""

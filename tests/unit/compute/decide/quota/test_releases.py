@@ -36,9 +36,9 @@ def going(*held: str, ordinal: int = 0):
 
 def claim_of(name: str, namespace: str = "ns-1", cell: str = CELL, **meta):
     """A claim under the name of an Instance's slot."""
-    told = {labels.SOURCE_CLUSTER: cell, labels.INSTANCE_NAMESPACE: namespace}
+    known = {labels.SOURCE_CLUSTER: cell, labels.INSTANCE_NAMESPACE: namespace}
     claim = stored(**meta)
-    metadata = msgspec.structs.replace(claim.metadata, name=names.claim(name), labels=told)
+    metadata = msgspec.structs.replace(claim.metadata, name=names.claim(name), labels=known)
     return msgspec.structs.replace(claim, metadata=metadata)
 
 
@@ -52,7 +52,7 @@ def test_w17_a_claim_is_kept_while_the_machine_may_run():
     )
 
 
-def test_a_claim_is_kept_while_nobody_asked_for_the_end():
+def test_a_claim_is_kept_until_the_instance_is_deleted():
     """An Instance that is not being deleted keeps its claim."""
     assert isinstance(release(instance(), found(stored()), NOW, slot_stays=False), Hold)
 
@@ -102,7 +102,7 @@ def test_w65_a_claim_stays_for_the_next_instance_of_its_slot():
         pytest.param(
             ClaimLookupFailed(Reason.QUOTA_PROJECT_ID_UNRESOLVABLE, ""),
             RemoveFinalizer(Reason.QUOTA_CLAIM_ORPHANED),
-            id="nobody knows whose it is",
+            id="unknown project",
         ),
         pytest.param(
             ClaimConflict(),
@@ -176,7 +176,7 @@ def test_an_instance_of_no_slot_has_none_to_leave():
 
 
 def test_w51_no_more_slots_are_counted_than_a_deployment_can_have():
-    """What a rollout takes down for good does not keep its claim, whatever number was asked for."""
+    """An Instance that a rollout removes finally does not keep its claim, whatever the replicas."""
     beyond = instance(MOST_REPLICAS)
 
     assert not slot_stays(beyond, deployment(MOST_REPLICAS + 1))
@@ -210,7 +210,7 @@ def test_w51_claims_of_others_are_left_alone(claim):
 
 
 def test_w51_an_object_that_is_no_slots_claim_is_left_alone():
-    """A claim that is not named after an Instance was made by somebody else."""
+    """A claim that is not named after an Instance is not ours."""
     claim = stored(name="handmade")
 
     assert leaked([claim], [], [], source_cluster=CELL) == ()

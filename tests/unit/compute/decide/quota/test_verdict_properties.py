@@ -31,7 +31,7 @@ SECONDS = st.integers(-10, 100_000).map(lambda s: timedelta(seconds=s))
 STATUSES = st.sampled_from(["True", "False", "Unknown"])
 REASONS = st.sampled_from([r for r in Reason if r.value.startswith(("Quota", "Pending", "Valid"))])
 FAILURES = st.sampled_from(get_args(FailureReason)).map(
-    lambda reason: ClaimLookupFailed(reason, "told")
+    lambda reason: ClaimLookupFailed(reason, "reported")
 )
 FOUND = st.builds(
     lambda status, reason, age, amounts, cell, going: found(
@@ -58,10 +58,10 @@ OUTCOMES = SILENCE | FOUND | st.just(QuotaDisabled())
 def aged_instance(
     status: ConditionStatus | None, reason: Reason, age: timedelta, closed: tuple[str, ...]
 ) -> Instance:
-    return told_instance(status, reason, age, closed, generation=0)
+    return reported_instance(status, reason, age, closed, generation=0)
 
 
-def told_instance(
+def reported_instance(
     status: ConditionStatus | None,
     reason: Reason,
     age: timedelta,
@@ -77,7 +77,7 @@ def told_instance(
 OPEN = [(), (gates.NETWORK,)]
 CLOSED = [(gates.QUOTA,), (gates.NETWORK, gates.QUOTA)]
 INSTANCES_OF_ALL_SORTS = st.builds(
-    told_instance,
+    reported_instance,
     st.none() | STATUSES,
     REASONS,
     SECONDS,
@@ -96,10 +96,10 @@ LET_THROUGH = st.builds(
 def was_let_through(of: Instance) -> bool:
     assert of.spec.controller
     closed = {gate.name for gate in of.spec.controller.scheduling_gates}
-    told = conditions.find(of.status.conditions, ConditionType.QUOTA_GRANTED)
-    if told is None or (told.status == "Unknown" and told.observed_generation == 0):
+    reported = conditions.find(of.status.conditions, ConditionType.QUOTA_GRANTED)
+    if reported is None or (reported.status == "Unknown" and reported.observed_generation == 0):
         return gates.QUOTA not in closed
-    return gates.QUOTA not in closed and told.status == "True"
+    return gates.QUOTA not in closed and reported.status == "True"
 
 
 def grants(outcome: object) -> bool:
@@ -142,17 +142,19 @@ def test_w13_only_its_own_claim_takes_a_grant_back(of, outcome):
 def test_a_verdict_comes_to_rest(of, outcome):
     """Written down and judged again, a verdict says the same and warns of nothing new."""
     first = judge(of, outcome, NOW)
-    told = conditions.put(of.status.conditions, (first.condition,), NOW)
+    reported = conditions.put(of.status.conditions, (first.condition,), NOW)
     closed = [gate.name for gate in of.spec.controller.scheduling_gates]
     again = judge(
         instance(
-            conditions=told, gates=tuple(closed), creation_timestamp=of.metadata.creation_timestamp
+            conditions=reported,
+            gates=tuple(closed),
+            creation_timestamp=of.metadata.creation_timestamp,
         ),
         outcome,
         NOW,
     )
 
-    assert conditions.put(told, (again.condition,), NOW) == told
+    assert conditions.put(reported, (again.condition,), NOW) == reported
     assert again.action == first.action
     assert again.event is None
 

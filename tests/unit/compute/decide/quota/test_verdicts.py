@@ -123,7 +123,7 @@ def test_w15_a_claim_left_open_for_a_minute_waits_for_budget():
     assert got.action == Keep()
 
 
-def test_a_lack_of_budget_is_told_in_the_services_numbers():
+def test_a_lack_of_budget_is_reported_with_the_numbers_of_the_service():
     """What the quota service says of each amount is part of the sentence."""
     lacking = RequestAllocation(
         resource_type="compute.datumapis.com/instances",
@@ -142,37 +142,37 @@ def test_a_lack_of_budget_is_told_in_the_services_numbers():
 
 
 @pytest.mark.parametrize(
-    ("status", "reason", "told"),
+    ("status", "reason", "expected"),
     [
         pytest.param("Pending", Reason.QUOTA_EXCEEDED, Reason.QUOTA_NO_BUDGET, id="short"),
         pytest.param("Pending", "Queued", Reason.PENDING_EVALUATION, id="in the queue"),
         pytest.param("Granted", Reason.QUOTA_EXCEEDED, Reason.PENDING_EVALUATION, id="odd"),
     ],
 )
-def test_an_allocation_that_lacks_budget_says_so_at_once(status, reason, told):
-    """Where the service tells that a part is short of budget, nobody need wait for the minute."""
+def test_an_allocation_that_lacks_budget_says_so_at_once(status, reason, expected):
+    """Where the service reports that a part lacks budget, it is reported before the minute is over."""
     part = RequestAllocation(
         resource_type=INSTANCES, status=status, reason=reason, last_transition_time=NOW
     )
     claim = stored("False", Reason.PENDING_EVALUATION, allocations=(part,))
 
-    assert said(judge(gated(), found(claim), NOW)) == ("Unknown", told)
+    assert said(judge(gated(), found(claim), NOW)) == ("Unknown", expected)
 
 
 @pytest.mark.parametrize(
-    ("outcome", "told"),
+    ("outcome", "expected"),
     [
         (OUTAGE, OUTAGE.reason),
         (found(stored("False", Reason.QUOTA_EXCEEDED)), Reason.QUOTA_EXCEEDED),
         (found(new_claim(later(-60))), Reason.QUOTA_NO_BUDGET),
     ],
 )
-def test_w15_a_warning_is_given_once(outcome, told):
+def test_w15_a_warning_is_given_once(outcome, expected):
     """What the Instance already says is not announced again on every pass."""
     first = judge(gated(), outcome, NOW)
     then = instance(conditions=(first.condition,), gates=(gates.QUOTA,))
 
-    assert first.event == told
+    assert first.event == expected
     assert judge(then, outcome, NOW).event is None
 
 
@@ -207,7 +207,7 @@ def test_w49_a_claim_of_another_size_is_replaced():
     [pytest.param(299, Keep(), id="moving"), pytest.param(300, TAKE_BACK, id="given up")],
 )
 def test_w17_a_claim_of_another_cell_is_taken_only_from_one_that_does_not_let_go(waited, action):
-    """The cell that a deployment has left gets the time to stop its machine, but not for ever."""
+    """The cell that a deployment has left gets time to stop its machine, but not indefinitely."""
     got = judge(gated(), found(stored(cell="cell-lhr")), later(waited))
 
     assert said(got) == ("Unknown", Reason.PENDING_EVALUATION)
@@ -248,7 +248,7 @@ def test_what_runs_does_not_rest_on_a_denied_claim_for_something_else():
 
 
 def test_w65_a_recreated_instance_takes_over_its_predecessors_claim():
-    """A granted claim of the same slot and size is a grant, whoever it was made for."""
+    """A granted claim of the same slot and size is a grant, whatever Instance it was created for."""
     old = stored(made=later(-86400))
 
     assert said(judge(gated(), found(old), NOW)) == ("True", Reason.QUOTA_AVAILABLE)
@@ -259,7 +259,7 @@ def test_w65_a_recreated_instance_takes_over_its_predecessors_claim():
     [OUTAGE, ClaimAbsent(), ClaimConflict(), found(new_claim()), found(new_claim(later(-3600)))],
 )
 def test_w13_a_grant_outlives_an_outage_of_the_quota_service(outcome):
-    """What was granted and let through stays granted while nobody says otherwise."""
+    """An Instance that was granted quota and passed its gate keeps the grant until it is denied."""
     got = judge(running(), outcome, NOW)
 
     assert said(got) == ("True", Reason.QUOTA_AVAILABLE)
@@ -267,10 +267,10 @@ def test_w13_a_grant_outlives_an_outage_of_the_quota_service(outcome):
     assert got.requeue_after == SECOND
 
 
-@pytest.mark.parametrize("told", [(), NEW_INSTANCE_STATUS.conditions], ids=["nothing", "new"])
-def test_w13_an_open_gate_is_proof_of_a_grant_that_was_not_told_yet(told):
-    """The gate opens first and the grant is told later: an outage in between takes nothing back."""
-    got = judge(instance(conditions=told, gates=()), OUTAGE, NOW)
+@pytest.mark.parametrize("conditions", [(), NEW_INSTANCE_STATUS.conditions], ids=["nothing", "new"])
+def test_w13_an_open_gate_is_proof_of_a_grant_that_was_not_reported_yet(conditions):
+    """The gate opens first and the grant is reported later: an outage in between revokes nothing."""
+    got = judge(instance(conditions=conditions, gates=()), OUTAGE, NOW)
 
     assert said(got) == ("True", Reason.QUOTA_AVAILABLE)
 
@@ -285,7 +285,7 @@ def test_what_is_not_known_since_the_gate_opened_is_no_grant():
     assert said(got) == ("False", Reason.QUOTA_BACKEND_UNAVAILABLE)
 
 
-def test_an_instance_that_nobody_gave_gates_to_was_let_through_by_nobody():
+def test_an_instance_without_a_controller_block_has_passed_no_gate():
     """Without a controller's part in its spec no gate was ever opened."""
     bare = instance()
     got = judge(replace(bare, spec=replace(bare.spec, controller=None)), OUTAGE, NOW)
@@ -294,7 +294,7 @@ def test_an_instance_that_nobody_gave_gates_to_was_let_through_by_nobody():
 
 
 def test_w13_a_lost_claim_of_a_running_instance_is_made_again():
-    """An absent claim is asked for anew without a word to those who watch the Instance."""
+    """An absent claim is created again without a change of the Instance's conditions."""
     got = judge(running(), ClaimAbsent(), NOW)
 
     assert got.action == CreateClaim()
@@ -340,8 +340,8 @@ def test_a_service_that_starts_is_no_outage(silent, expected):
 
 def test_an_outage_that_was_reported_stands_after_a_restart():
     """A process that has just started knows not how long the service has been silent."""
-    told = gated(Reason.QUOTA_BACKEND_UNAVAILABLE, "False")
-    got = judge(told, ClaimLookupFailed(OUTAGE.reason, OUTAGE.message, NOW), NOW)
+    waiting = gated(Reason.QUOTA_BACKEND_UNAVAILABLE, "False")
+    got = judge(waiting, ClaimLookupFailed(OUTAGE.reason, OUTAGE.message, NOW), NOW)
 
     assert said(got) == ("False", Reason.QUOTA_BACKEND_UNAVAILABLE)
     assert got.event is None
@@ -394,7 +394,7 @@ def test_a_denied_claim_is_asked_again_when_budget_may_have_freed(age, claim_age
     assert got.requeue_after is not None
 
 
-def test_a_denial_is_told_in_the_services_words():
+def test_a_denial_is_reported_with_the_message_of_the_service():
     """How much is in use is what a user needs to know; without a word, ours will do."""
     full = stored("False", Reason.QUOTA_EXCEEDED, message="10 of 10 in use")
     mute = stored("False", Reason.QUOTA_EXCEEDED)
@@ -406,7 +406,7 @@ def test_a_denial_is_told_in_the_services_words():
     )
 
 
-def test_the_end_of_an_outage_is_told():
+def test_the_end_of_an_outage_is_reported():
     """Only a denial stands while the next answer is awaited; an outage is over when it is over."""
     cut_off = gated(Reason.QUOTA_BACKEND_UNAVAILABLE, "False")
 
@@ -425,7 +425,7 @@ def test_asking_again_does_not_change_what_is_said(outcome):
 
 
 def test_a_lack_of_budget_replaces_a_denial():
-    """An answer that is news is told, whatever was said before."""
+    """A new answer is reported, whatever the previous one."""
     denied = gated(Reason.QUOTA_EXCEEDED, "False")
 
     assert said(judge(denied, found(new_claim(later(-60))), NOW)) == (

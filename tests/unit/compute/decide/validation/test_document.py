@@ -37,12 +37,12 @@ def test_a_right_document_is_reviewed_like_its_workload():
     ids=["another group", "another kind", "no kind", "neither"],
 )
 def test_another_kind_is_not_looked_into(changes, expected):
-    """A document of another kind is told so, and nothing else."""
+    """A document of another kind gets that one error, and no other."""
     assert blamed(sandbox(changes)) == expected
 
 
-def test_fields_nobody_knows_are_worth_a_warning():
-    """A misspelt field would be dropped without a word: the user is told what it should be."""
+def test_unknown_fields_get_a_warning():
+    """A misspelled field would be dropped silently: the warning names the right one."""
     document = sandbox({f"{CONTAINER}/imagee": "x", "spec/gateway": {}, "metadata/label": {}})
     got = review_document(document, cities=CITIES).warnings
 
@@ -63,7 +63,7 @@ def test_a_document_without_a_spec_is_only_judged_by_its_shape():
 
 
 def test_shape_and_meaning_are_judged_together():
-    """Where the document can be read in spite of its shape, all its errors are told at once."""
+    """Where the document can be read in spite of its shape, all its errors are reported at once."""
     document = sandbox(
         {f"{CONTAINER}/ports": [{"name": "http", "port": 0}], "metadata/name": "Web"}
     )
@@ -126,7 +126,7 @@ def test_what_cannot_be_read_is_named(changes, path):
     assert blamed(sandbox(changes)) == [(path, Problem.TYPE_INVALID)]
 
 
-def test_what_cannot_be_read_is_told_in_a_few_words():
+def test_an_unreadable_document_gets_a_short_error():
     """The error says what was expected, and leaves the place to the path."""
     document = sandbox({"metadata/labels": {1: "app"}})
     (got,) = review_document(document, cities=CITIES).errors

@@ -90,8 +90,8 @@ def test_addresses_of_a_rule_are_ranges(block, expected):
     assert got == [(f".from[0].ipBlock.{path}", problem) for path, problem in expected]
 
 
-def test_a_peer_is_somebody():
-    """A peer that names no addresses could be read as nobody or everybody."""
+def test_a_peer_names_addresses():
+    """A peer without addresses could mean none or all."""
     assert ruled(**{"from": [{}]}) == [(".from[0].ipBlock", Problem.REQUIRED)]
 
 

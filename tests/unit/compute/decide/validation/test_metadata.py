@@ -161,7 +161,7 @@ def test_annotations_of_the_template_are_checked(key, value, problem):
 
 @pytest.mark.parametrize("key", [annotations.PAUSED, annotations.MAX_UNAVAILABLE])
 def test_a_setting_in_the_wrong_place_is_sent_to_the_right_one(key):
-    """A rollout setting in the template would do nothing, so the user is told where it goes."""
+    """A rollout setting in the template would do nothing, so the error names its place."""
     (got,) = errors_of(sandbox({TEMPLATE: {"annotations": {key: "true"}}}))
 
     assert got == (

@@ -110,7 +110,7 @@ def test_cities_are_offered_and_named_once(codes, expected):
     ids=["clash", "clash, wrong first", "case", "one letter", "one more", "far"],
 )
 def test_a_wrong_city_comes_with_the_right_one(codes, at, text):
-    """The user is told which city was probably meant."""
+    """The error names the city that was probably meant."""
     assert errors_of(sandbox({CODES: codes})) == [f"{CODES_PATH}[{at}]: {text}"]
 
 
@@ -123,7 +123,7 @@ def test_a_long_text_is_no_misspelt_city(length, hinted):
     assert got.detail.endswith(f'did you mean "{city}"?') is hinted
 
 
-def test_a_project_without_cities_is_told_so():
+def test_a_project_without_cities_gets_that_error():
     """When nothing is offered the list of supported values would be empty and puzzling."""
     (got,) = validate(decoded(sandbox()), cities=()).errors
 
@@ -173,7 +173,7 @@ def test_the_most_needs_a_metric():
 
 
 def test_trap7_only_known_policies_are_taken():
-    """A policy nobody implements would make no Instance at all."""
+    """An unknown policy would create no Instance at all."""
     assert scaled(instanceManagementPolicy="OrderedReady") == []
     assert scaled(instanceManagementPolicy="Parallel") == []
     unknown = [("instanceManagementPolicy", Problem.NOT_SUPPORTED)]
@@ -216,7 +216,7 @@ def test_a_metric_is_of_a_known_resource():
 
 
 def test_metrics_alone_are_not_looked_at():
-    """Without a most there is nothing to follow: the user is told, and nothing is refused."""
+    """Without a maximum there is nothing to follow: there is a warning and no error."""
     review = validate(
         decoded(sandbox({SCALE: {"minReplicas": 1, "metrics": [{}]}})), cities=("DFW",)
     )

@@ -48,7 +48,7 @@ def test_something_must_run():
 
 
 def test_only_one_kind_of_runtime_is_set():
-    """Containers and a machine at once: nobody could say which is meant."""
+    """Containers and a machine at once are ambiguous."""
     containers = {"containers": [{"name": "app", "image": "registry.test/web:1"}]}
     got = blamed(machine({f"{RUNTIME}/sandbox": containers}))
 

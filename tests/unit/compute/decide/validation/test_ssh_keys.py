@@ -90,8 +90,8 @@ def test_a_wrong_line_is_named_by_its_number(line, fault):
     assert len(secret) < 20 or secret not in got
 
 
-def test_a_private_key_is_told_apart_and_not_shown():
-    """Whoever pastes a private key must replace it; the message repeats none of it."""
+def test_a_private_key_is_detected_and_not_shown():
+    """A pasted private key must be replaced; the message repeats none of it."""
     pasted = "-----BEGIN OPENSSH PRIVATE KEY-----\nc2VjcmV0\n-----END OPENSSH PRIVATE KEY-----"
     (got,) = errors_of(machine({ANNOTATIONS: {SSH_KEYS: pasted}}))
 
@@ -103,7 +103,7 @@ def test_a_private_key_is_told_apart_and_not_shown():
 
 @pytest.mark.parametrize("annotations", [{}, {SSH_KEYS: ""}, {SSH_KEYS: " \n"}])
 def test_trap16_a_machine_needs_a_login(annotations):
-    """Without a key nobody gets in; the path is that of the template's metadata."""
+    """Without a key no login is possible; the path is that of the template's metadata."""
     assert blamed(machine({ANNOTATIONS: annotations})) == [(AT, Problem.REQUIRED)]
 
 
@@ -119,7 +119,7 @@ def test_every_wrong_line_is_reported():
 
 
 def test_keys_of_a_sandbox_are_not_used():
-    """Containers have no logins: the keys are not judged, and the user is told."""
+    """Containers have no logins: the keys are not validated, and there is a warning."""
     document = sandbox({"spec/template/metadata": {"annotations": {SSH_KEYS: "anything"}}})
     review = validate(decoded(document), cities=("DFW",))
 

@@ -64,7 +64,7 @@ def test_every_change_of_the_spec_is_recorded_once():
 
 
 def test_going_back_is_recorded_as_such():
-    """A template that was there before is called a rollback, whoever brought it back."""
+    """A template that was there before is a rollback, whatever its author."""
     kept = recorded(version(1), version(2), version(1), healthy=(1,))
 
     assert [(e.revision.rev, e.status, e.revision.changes) for e in history.entries(kept)] == [
@@ -214,7 +214,7 @@ def test_the_newest_revision_is_always_the_spec(steps):
 
 
 def test_going_back_and_scaling_at_once_says_both():
-    """A template that returns is a rollback; what changed besides is told as well."""
+    """A template that returns is a rollback; what changed besides is listed as well."""
     kept = recorded(version(1), version(2), version(1, replicas=3))
 
     assert history.revisions(kept)[-1].changes == "rollback to rev #1; min replicas: 1 → 3"

@@ -1,4 +1,4 @@
-"""What becomes of deployments that somebody changed, or that cannot have what is asked for."""
+"""Deployments that were changed by others, or that cannot get what they need."""
 
 import msgspec
 

@@ -183,7 +183,7 @@ def test_a_machine_has_no_image_line():
 
 
 def test_an_empty_object_is_not_the_same_as_none():
-    """An interface policy without rules lets nothing in, so its arrival is told."""
+    """An interface policy without rules denies all traffic, so its addition is listed."""
     (interface,) = BASE.template.spec.network_interfaces
     closed = msgspec.structs.replace(interface, network_policy=InterfaceNetworkPolicy())
     inner = msgspec.structs.replace(BASE.template.spec, network_interfaces=(closed,))
@@ -194,7 +194,7 @@ def test_an_empty_object_is_not_the_same_as_none():
     assert spec_diff.describe(new, BASE) == (f"{path}: {{}} → none",)
 
 
-def test_a_mere_change_of_order_is_told():
+def test_a_mere_change_of_order_is_listed():
     """A container that moved is not taken for two changes, nor for none: it rolls instances."""
     one, other = _container(), _container(name="side")
     old = msgspec.structs.replace(BASE, template=containers(one, other))

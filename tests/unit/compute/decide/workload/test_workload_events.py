@@ -97,7 +97,7 @@ def test_a_city_that_recovers_says_from_what():
 
 
 @pytest.mark.parametrize(
-    ("deployment", "reason", "told"),
+    ("deployment", "reason", "expected"),
     [
         pytest.param(SERVES, Reason.IMAGE_UNAVAILABLE, True, id="serves in part"),
         pytest.param(SERVES, Reason.PROVISIONING, False, id="passes by itself"),
@@ -113,12 +113,12 @@ def test_a_city_that_recovers_says_from_what():
     ],
 )
 def test_an_instance_in_trouble_is_news_of_a_city_that_serves_all_the_same(
-    deployment, reason, told
+    deployment, reason, expected
 ):
     """A rollout that is stuck at its first Instance leaves the city available."""
     news = workload_events.part_of_city(deployment, condition("Ready", "False", reason, "no image"))
 
-    assert (news is not None) is told
+    assert (news is not None) is expected
     assert news is None or (news.reason, news.note) == (reason, "no image")
 
 
@@ -127,9 +127,9 @@ def test_a_workload_says_which_city_is_stuck():
     news = workload_events.city(SERVES, STUCK)
 
     assert news is not None
-    told = workload_events.city_of_workload(STUCK, news)
-    assert (told.type, told.reason) == ("Warning", "CityStuck")
-    assert told.note == "DFW is stuck (ImageUnavailable): 0 of 1 instances ready; no image"
+    event = workload_events.city_of_workload(STUCK, news)
+    assert (event.type, event.reason) == ("Warning", "CityStuck")
+    assert event.note == "DFW is stuck (ImageUnavailable): 0 of 1 instances ready; no image"
 
 
 @pytest.mark.parametrize(

@@ -142,13 +142,13 @@ def test_available(deployments, expected):
     ],
 )
 def test_w5_every_cause_reaches_the_workload(reason):
-    """What blocks a city is told by the Workload, over a city that has not reported."""
+    """What blocks a city is reported by the Workload, before a city that has not reported."""
     found = [located("dfw"), blocked("lhr", reason)]
 
     assert verdict(workload("web", placement("home", "DFW", "LHR")), found)[1] == reason
 
 
-def test_w5_what_a_serving_city_lacks_is_told_too():
+def test_w5_what_a_serving_city_lacks_is_reported_too():
     """A broken image in a city that still serves in part is seen from the Workload."""
     partly = condition("Available", "True", "StableInstanceFound", "1 of 2 ready; web-1: no image")
     short = msgspec.structs.replace(
@@ -165,8 +165,8 @@ def test_w5_what_a_serving_city_lacks_is_told_too():
     )
 
 
-def test_an_unreachable_cell_is_told():
-    """Whether a city that is not heard of serves is not known, whatever was counted there before."""
+def test_an_unreachable_cell_is_reported():
+    """Whether an unreachable city serves is unknown, whatever was counted there before."""
     silent = located("dfw", condition("Available", "Unknown", "CellUnreachable", "silent"), ready=1)
 
     got = verdict(
@@ -225,7 +225,7 @@ def test_a_deployment_on_its_way_out_explains_nothing():
 
 
 def test_w2_a_vanished_network_does_not_take_down_what_runs():
-    """While something serves, a missing network is told in the message and lowers nothing."""
+    """While something serves, a missing network is in the message and changes no status."""
     target = workload("web", placement("home", "DFW", "LHR"))
 
     got = workload_status(
@@ -262,7 +262,7 @@ def test_w3_missing_networks_are_named_in_order():
     )
 
 
-def test_networks_that_are_being_deleted_are_told_beside_missing_ones():
+def test_networks_that_are_being_deleted_are_reported_beside_missing_ones():
     """What does not exist is the weightier of the two; another namespace is named."""
     lack = Lack(
         missing=frozenset({("back", "gone")}),
@@ -279,7 +279,7 @@ def test_networks_that_are_being_deleted_are_told_beside_missing_ones():
     assert reason == "NetworkTerminating"
 
 
-def test_a_name_that_another_workload_holds_is_told():
+def test_a_name_that_another_workload_holds_is_reported():
     """A deployment that cannot be made because its name is taken is no silent gap."""
     got = verdict(workload(), [], split=Split(taken=(blocked("dfw"),)))
 
@@ -367,9 +367,11 @@ def test_a_paused_workload_says_so():
 
 def test_a_workload_names_the_deployments_that_an_operator_holds_back():
     """A rollout that stands still does not do so in silence."""
-    told = condition("Paused", "True", "PropagationSuspended")
+    reported = condition("Paused", "True", "PropagationSuspended")
     serves = serving()
-    status = msgspec.structs.replace(serves.status, conditions=(*serves.status.conditions, told))
+    status = msgspec.structs.replace(
+        serves.status, conditions=(*serves.status.conditions, reported)
+    )
     held = msgspec.structs.replace(serves, status=status)
 
     name = held.metadata.name
@@ -411,7 +413,7 @@ def test_same_looks_into_placements():
 
 
 def test_what_was_counted_of_an_older_template_is_not_counted_as_updated():
-    """Until the cell has seen the newest spec nobody knows how many are of it; they still serve."""
+    """Until the cell has observed the newest spec the number of its Instances is unknown; they still serve."""
     seen = located("dfw", ready=1, generation=2)
     counted = msgspec.structs.replace(
         seen.status, updated_replicas=1, current_replicas=1, observed_generation=1
@@ -427,8 +429,8 @@ def test_what_was_counted_of_an_older_template_is_not_counted_as_updated():
     assert sums == [(0, 0, 1), (1, 1, 1)]
 
 
-def test_what_is_not_heard_of_is_not_said_to_be_down():
-    """While nothing is known to serve and a city is silent, nobody knows; one that serves is enough."""
+def test_an_unreachable_city_is_not_reported_as_down():
+    """While nothing is known to serve and a city is silent, it is Unknown; one that serves is enough."""
     target = workload("web", placement("home", "DFW", "LHR", "SIN"))
     silent = located("lhr", condition("Available", "Unknown", "CellUnreachable", "silent"))
     got = workload_status(target, [silent, blocked("sin")], now=NOW)
