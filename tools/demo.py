@@ -24,6 +24,7 @@ from compute.app.world_folder import WorldFolder
 from compute.decide.conditions import find, is_true
 from kubekit.api import scheme, times
 from kubekit.api.errors import AlreadyExists, ApiError, Conflict
+from kubekit.api.meta import with_spec
 from kubekit.client import documents
 from kubekit.client.client import Client
 from kubekit.client.http.client import HttpClient
@@ -143,9 +144,8 @@ async def _restart(user: Client) -> None:
         }
         metadata = msgspec.structs.replace(template.metadata, annotations=restarted)
         template = msgspec.structs.replace(template, metadata=metadata)
-        spec = msgspec.structs.replace(workload.spec, template=template)
         try:
-            await user.patch(workload, msgspec.structs.replace(workload, spec=spec))
+            await user.patch(workload, with_spec(workload, template=template))
         except Conflict:
             continue
         break
@@ -176,8 +176,8 @@ async def _until(user: Client, done: Done, what: str) -> None:
     screen.start()
     while True:
         workload = await user.get(Workload, NAME, "default")
-        found = (await user.every(WorkloadDeployment, "default")).items
-        cities = sorted(found, key=lambda d: d.spec.city_code)
+        deployments = (await user.every(WorkloadDeployment, "default")).items
+        cities = sorted(deployments, key=lambda d: d.spec.city_code)
         lines = [_city(each) for each in cities]
         screen.show(lines)
         if done(workload, cities):
@@ -202,8 +202,10 @@ def _is_served(workload: Workload, cities: Sequence[WorkloadDeployment]) -> bool
 
 def _says(city: str, reason: str) -> Done:
     def done(_: Workload, cities: Sequence[WorkloadDeployment]) -> bool:
-        found = [find(c.status.conditions, "Available") for c in cities if c.spec.city_code == city]
-        return any(each is not None and each.reason == reason for each in found)
+        available = [
+            find(c.status.conditions, "Available") for c in cities if c.spec.city_code == city
+        ]
+        return any(each is not None and each.reason == reason for each in available)
 
     return done
 

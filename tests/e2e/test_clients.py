@@ -132,7 +132,7 @@ def test_a_life(kubeconfig: Path, namespace: str, library: Opening, sort: Sort) 
 
         events = await watching
         assert [event for event, _ in events] == ["ADDED", "MODIFIED", "DELETED"]
-        assert [seen for _, seen in events[:2]] == [made, changed]
+        assert [obj for _, obj in events[:2]] == [made, changed]
 
     within(story, library(kubeconfig, namespace, sort))
 
@@ -216,8 +216,8 @@ def test_status(kubeconfig: Path, namespace: str, library: Opening, sort: Sort) 
 
 
 def _condition(kind: str) -> Document:
-    said = {"reason": "Up", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}
-    return {"type": kind, "status": "True", **said}
+    condition = {"reason": "Up", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}
+    return {"type": kind, "status": "True", **condition}
 
 
 @every_library

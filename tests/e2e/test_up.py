@@ -127,11 +127,11 @@ def test_it_goes_on_in_the_background_after_being_killed(tmp_path):
     assert started.returncode == 0, started.stderr
     state = json.loads((data / "up.json").read_text())
     try:
-        made = asyncio.run(_deployed(data))
+        created = asyncio.run(_deployed(data))
         os.kill(state["pid"], signal.SIGKILL)
         again = compute("up", f"--data={data}", "--port=0", "--cities=LHR", "--detach")
         assert again.returncode == 0, again.stderr
-        assert asyncio.run(_found(data)) == made
+        assert asyncio.run(_found(data)) == created
     finally:
         ended = compute("down", f"--data={data}")
     assert (ended.returncode, ended.stdout.splitlines()[-1]) == (
@@ -150,15 +150,15 @@ def test_cells_are_cut_and_healed_by_city_or_name(tmp_path):
         cut = compute("cell", f"--data={data}", "cut", "lhr")
         assert cut.stdout.startswith("lhr is cut off.")
         asyncio.run(give_up(data, "dfw"))
-        seen = json.loads(compute("up", f"--data={data}", "status", "-o", "json").stdout)
-        assert seen["version"] == seen["commandVersion"]
-        states = {cell["name"]: cell["state"] for cell in seen["cells"]}
+        status = json.loads(compute("up", f"--data={data}", "status", "-o", "json").stdout)
+        assert status["version"] == status["commandVersion"]
+        states = {cell["name"]: cell["state"] for cell in status["cells"]}
         assert states["lhr"].startswith("cut off; ")
         assert states["dfw"].startswith("its Cluster on the hub is gone")
-        assert 2**20 < seen["memoryBytes"] < 2**30
-        planes = {plane["plane"] for plane in seen["planes"]}
+        assert 2**20 < status["memoryBytes"] < 2**30
+        planes = {plane["plane"] for plane in status["planes"]}
         assert planes == {"core", "hub", "cell-dfw", "cell-lhr", "project-demo"}
-        assert seen["stuck"] == []
+        assert status["stuck"] == []
     with up(data):
         shown = compute("up", f"--data={data}", "status").stdout
         assert re.search(r"^cell +dfw +DFW +Ready", shown, re.MULTILINE)
@@ -201,8 +201,8 @@ def test_cells_cannot_be_cut_in_a_world_that_does_not_run(tmp_path):
 
 async def _deployed(data: Path) -> str:
     async with client(data, "project-demo") as user:
-        made = await user.create(builders.workload("web", builders.placement("home", "DFW")))
-        return made.metadata.uid
+        created = await user.create(builders.workload("web", builders.placement("home", "DFW")))
+        return created.metadata.uid
 
 
 async def _found(data: Path) -> str:

@@ -37,7 +37,7 @@ class RealServer:
 
 
 class Unstarted(Exception):
-    """The server did not come. Says what it said."""
+    """The server did not come. Says what it lines."""
 
 
 class Keeper:
@@ -68,15 +68,15 @@ class Keeper:
         for name in self._known:
             os.environ.pop(name, None)
         try:
-            said, _ = self._process.communicate(KEEP + "\n" if keep else "", _PATIENCE)
-            self.complaint = said.strip() if self._process.returncode else ""
+            lines, _ = self._process.communicate(KEEP + "\n" if keep else "", _PATIENCE)
+            self.complaint = lines.strip() if self._process.returncode else ""
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.communicate()
 
     def _listen(self) -> None:
         assert self._process.stdout is not None
-        said = []
+        lines = []
         for line in self._process.stdout:
             word, _, rest = line.strip().partition(" ")
             if word == "export":
@@ -85,8 +85,8 @@ class Keeper:
             elif word == READY:
                 self.logs = rest
                 return
-            said.append(line)
-        raise Unstarted("".join(said).strip())
+            lines.append(line)
+        raise Unstarted("".join(lines).strip())
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

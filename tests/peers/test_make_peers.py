@@ -72,10 +72,10 @@ def _interruptible():
 
 
 def peers(fake, *names, **changes):
-    """The exit code, and the lines it said."""
+    """The exit code, and the lines it output."""
     process = start_build(fake, *names, **changes)
-    said, _ = process.communicate(timeout=60)
-    return process.returncode, said.splitlines()
+    output, _ = process.communicate(timeout=60)
+    return process.returncode, output.splitlines()
 
 
 def folder(fake):
@@ -88,13 +88,13 @@ def built(fake):
 
 def test_everything_is_built(fake):
     """Each binary by its package and its own flags; nothing but binaries is where they are."""
-    code, said = peers(fake)
+    code, output = peers(fake)
 
     assert (code, built(fake)) == (0, sorted(catalog.BINARIES))
-    assert said[0].startswith("peers: 9 to build into ")
-    assert re.fullmatch(r"peers: etcd v3\.6\.4: 1 packages there after \d+ s", said[1])
-    assert re.fullmatch(r"peers: etcd: built in \d+ s, 0 MB", said[2])
-    assert said[-1].startswith("peers: 9 built in ")
+    assert output[0].startswith("peers: 9 to build into ")
+    assert re.fullmatch(r"peers: etcd v3\.6\.4: 1 packages there after \d+ s", output[1])
+    assert re.fullmatch(r"peers: etcd: built in \d+ s, 0 MB", output[2])
+    assert output[-1].startswith("peers: 9 built in ")
     asked = (fake / "asked").read_text()
     assert "-X k8s.io/component-base/version.gitVersion=v1.34.4" in asked
     assert "k8s.io/kubernetes/cmd/kube-controller-manager" in asked
@@ -104,9 +104,9 @@ def test_everything_is_built(fake):
 def test_the_second_call_does_nothing(fake):
     """It says so in one line, and asks nothing of go, which may be gone by now."""
     peers(fake, "etcd")
-    code, said = peers(fake, "etcd", PATH="/nowhere")
+    code, output = peers(fake, "etcd", PATH="/nowhere")
 
-    assert (code, said) == (0, [f"peers: nothing to do, {folder(fake)}/bin has etcd"])
+    assert (code, output) == (0, [f"peers: nothing to do, {folder(fake)}/bin has etcd"])
 
 
 def test_what_is_there_is_kept(fake):
@@ -134,8 +134,8 @@ def test_with_an_old_go(fake):
 
     line = "peers: Go 1.22.1 is too old; install 1.24.0 or newer to have real peers"
     assert peers(fake, "kubectl", REQUIRE_PEERS="1", **old) == (1, [line])
-    code, said = peers(fake, "kubectl", FAKE_TOOLCHAIN="auto", **old)
-    assert said[0] == "peers: Go 1.22.1 will fetch a newer one of itself, as 1.24.0 is needed"
+    code, output = peers(fake, "kubectl", FAKE_TOOLCHAIN="auto", **old)
+    assert output[0] == "peers: Go 1.22.1 will fetch a newer one of itself, as 1.24.0 is needed"
     assert (code, built(fake)) == (0, ["kubectl"])
 
 
@@ -143,18 +143,18 @@ def test_a_binary_that_is_not_what_it_should_be(fake):
     """A binary with another version is not kept."""
     go = fake / "path" / "go"
     go.write_text(GO.replace("3.6.4", "3.5.0"))
-    code, said = peers(fake, "etcd")
+    code, output = peers(fake, "etcd")
 
     assert (code, built(fake)) == (1, [])
-    assert said[-1] == "peers: stopped: etcd says that it is 3.5.0 1.34.4 1.16.0 0.7.0"
+    assert output[-1] == "peers: stopped: etcd says that it is 3.5.0 1.34.4 1.16.0 0.7.0"
 
 
 def test_an_unknown_name(fake):
     """It is a failure that names what there is."""
-    code, said = peers(fake, "kubelet")
+    code, output = peers(fake, "kubelet")
 
     assert code == 1
-    assert said[0].startswith("peers: stopped: there is no kubelet; there are etcd, ")
+    assert output[0].startswith("peers: stopped: there is no kubelet; there are etcd, ")
 
 
 def held(fake, *names):
@@ -171,10 +171,10 @@ def test_an_interrupted_build_goes_on_later(fake, number):
     """Half a binary never counts, and the next call continues from there."""
     process = held(fake, "etcd")
     process.send_signal(number)
-    said, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=60)
 
     assert process.returncode == 130
-    assert said.splitlines()[-1] == "peers: interrupted; the same command continues from here"
+    assert output.splitlines()[-1] == "peers: interrupted; the same command continues from here"
     assert built(fake) == []
     (fake / "hold").unlink()
     assert (peers(fake, "etcd")[0], built(fake)) == (0, ["etcd"])
@@ -186,11 +186,11 @@ def test_two_at_once(fake):
     second = start_build(fake, "etcd")
     waiting = second.stdout.readline()
     (fake / "hold").write_text("go on\n")
-    said, _ = second.communicate(timeout=60)
+    output, _ = second.communicate(timeout=60)
     first.communicate(timeout=60)
 
     assert waiting == f"peers: waiting for process {first.pid}, which is at etcd\n"
-    assert said == f"peers: nothing to do, {folder(fake)}/bin has etcd\n"
+    assert output == f"peers: nothing to do, {folder(fake)}/bin has etcd\n"
     assert (first.returncode, second.returncode) == (0, 0)
 
 

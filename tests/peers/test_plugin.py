@@ -43,7 +43,7 @@ def suite(tmp_path):
 
 
 def run(suite, *options, **changes):
-    """The exit code, and what is said of the tests."""
+    """The exit code, and what is output of the tests."""
     command = [sys.executable, "-m", "pytest", "-p", "tests.peers.plugin", "-p", "no:cacheprovider"]
     settings = ["--rootdir", str(suite), "-c", str(suite / "pytest.ini"), "-rA", "-q"]
     done = subprocess.run(
@@ -61,34 +61,34 @@ def run(suite, *options, **changes):
 @pytest.mark.parametrize("options", [(), ("--peers",), ("-n", "1", "--peers")], ids=" ".join)
 def test_without_binaries_a_test_is_skipped_in_one_line(suite, options):
     """The line says what is missing and how to have it; other tests run."""
-    code, said = run(suite, *options, DATUM_PEERS=str(suite))
+    code, output = run(suite, *options, DATUM_PEERS=str(suite))
 
-    assert (code, said.count(ABSENT)) == (0, 1)
-    assert "1 passed, 1 skipped" in said
-    assert ("nothing ran on a real server, for want of" in said) == ("--peers" in options)
+    assert (code, output.count(ABSENT)) == (0, 1)
+    assert "1 passed, 1 skipped" in output
+    assert ("nothing ran on a real server, for want of" in output) == ("--peers" in options)
 
 
 def test_without_binaries_a_required_test_fails(suite):
     """A run that asks for peers in the environment does not pass without them."""
-    code, said = run(suite, DATUM_PEERS=str(suite), REQUIRE_PEERS="1")
+    code, output = run(suite, DATUM_PEERS=str(suite), REQUIRE_PEERS="1")
 
-    assert (code, ABSENT in said) == (1, True)
+    assert (code, ABSENT in output) == (1, True)
 
 
 def test_workers_have_no_server_without_the_option(suite):
     """With several processes only --peers starts a server; the line of the skip says so."""
-    code, said = run(suite, "-n", "1", DATUM_PEERS=str(suite))
+    code, output = run(suite, "-n", "1", DATUM_PEERS=str(suite))
 
     assert code == 0
-    assert "1 passed, 1 skipped" in said
+    assert "1 passed, 1 skipped" in output
 
 
 @pytest.mark.peer
 def test_one_process_starts_a_server_for_the_tests_that_need_it(suite):
     """No option is needed, and nothing is left behind."""
-    code, said = run(suite, TMPDIR=str(suite))
+    code, output = run(suite, TMPDIR=str(suite))
 
-    assert (code, "2 passed" in said) == (0, True)
+    assert (code, "2 passed" in output) == (0, True)
     assert list(suite.glob("peer-*")) == []
 
 
@@ -96,11 +96,11 @@ def test_one_process_starts_a_server_for_the_tests_that_need_it(suite):
 def test_logs_stay_where_a_test_failed(suite):
     """The last lines say where they are; keys and data are gone."""
     (suite / "test_it.py").write_text("def test_it():\n    assert False\n")
-    code, said = run(suite, "-n", "1", "--peers", TMPDIR=str(suite))
+    code, output = run(suite, "-n", "1", "--peers", TMPDIR=str(suite))
 
     assert code == 1
     [logs] = suite.glob("peer-*/*/log")
-    assert f"the logs of the real server are in {logs}" in said
+    assert f"the logs of the real server are in {logs}" in output
     assert list(suite.glob("peer-*/*/*")) == [logs]
 
 

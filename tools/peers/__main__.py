@@ -79,10 +79,10 @@ def _usable(go: Go | None, binaries: Sequence[Binary]) -> Go:
     if go is None:
         raise Unable(f"there is no go on the PATH; install Go {wanted} or newer to have real peers")
     if go.version < needed:
-        found = ".".join(map(str, go.version))
+        version = ".".join(map(str, go.version))
         if not go.fetches:
-            raise Unable(f"Go {found} is too old; install {wanted} or newer to have real peers")
-        _say(f"Go {found} will fetch a newer one of itself, as {wanted} is needed")
+            raise Unable(f"Go {version} is too old; install {wanted} or newer to have real peers")
+        _say(f"Go {version} will fetch a newer one of itself, as {wanted} is needed")
     return go
 
 

@@ -76,8 +76,8 @@ class Builder:
     def _original(self, source: Source, work: Path) -> Wrapper:
         """The files of the module itself."""
         arguments = ["mod", "download", "-json", f"{source.module}@{source.version}"]
-        found = Path(json.loads(self._run(source.name, "downloading", work, arguments))["Dir"])
-        files = [found / name for name in ("go.mod", "go.sum")]
+        downloaded = Path(json.loads(self._run(source.name, "downloading", work, arguments))["Dir"])
+        files = [downloaded / name for name in ("go.mod", "go.sum")]
         return Wrapper(*(file.read_text(encoding="utf-8") for file in files))
 
     def _make(self, binary: Binary) -> None:
@@ -97,9 +97,9 @@ class Builder:
         command = Command(
             binary.name, [str(path), *binary.ask], self._folder, self._log(binary.name)
         )
-        said = self._runner.output(command)
-        if binary.source.version.removeprefix("v") not in said:
-            raise Failed(f"{binary.name} says that it is {said.strip()[:200]}")
+        output = self._runner.output(command)
+        if binary.source.version.removeprefix("v") not in output:
+            raise Failed(f"{binary.name} says that it is {output.strip()[:200]}")
 
     def _run(self, name: str, doing: str, cwd: Path, arguments: Sequence[str]) -> str:
         progress = {

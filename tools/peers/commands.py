@@ -66,12 +66,12 @@ class Runner:
             code, output = self._attempt(command)
             if code == 0:
                 return output
-            said = _read(command.log, start).partition("\n")[
+            errors = _read(command.log, start).partition("\n")[
                 2
             ]  # what comes after the command itself
-            if pause is None or FULL.search(said) or not PASSES.search(said):
-                raise Failed(_complaint(command, said))
-            self._say(f"{command.what}: {_last(said)}; trying again in {pause:g} s")
+            if pause is None or FULL.search(errors) or not PASSES.search(errors):
+                raise Failed(_complaint(command, errors))
+            self._say(f"{command.what}: {_last(errors)}; trying again in {pause:g} s")
             time.sleep(pause)  # noqa: TID251 - a script of its own, with no clock to inject
         raise AssertionError("the last try has no pause")
 
@@ -125,13 +125,13 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def _complaint(command: Command, said: str) -> str:
-    why = "the disk is full; " if FULL.search(said) else ""
-    tail = os.linesep.join(f"  {line}" for line in said.splitlines()[-_TAIL:])
+def _complaint(command: Command, errors: str) -> str:
+    why = "the disk is full; " if FULL.search(errors) else ""
+    tail = os.linesep.join(f"  {line}" for line in errors.splitlines()[-_TAIL:])
     return f"{command.what}: {why}see {command.log}, which ends\n{tail}"
 
 
-def _last(said: str) -> str:
+def _last(errors: str) -> str:
     """The line with the failure. go repeats itself, and the last line is the shortest."""
-    lines = [line for line in said.splitlines() if PASSES.search(line)]
+    lines = [line for line in errors.splitlines() if PASSES.search(line)]
     return lines[-1].strip()[-160:]

@@ -30,10 +30,10 @@ class Lock:
 def locked(path: Path, say: Callable[[str], None]) -> Iterator[Lock]:
     """The lock of this file. While another process holds it, a line now and then says which."""
     with path.open("a+", encoding="utf-8") as file:
-        said = float("-inf")
+        last_line = float("-inf")
         while not _taken(file):
-            if time.monotonic() - said >= _REMIND:
-                said = time.monotonic()
+            if time.monotonic() - last_line >= _REMIND:
+                last_line = time.monotonic()
                 say(f"waiting for {path.read_text(encoding='utf-8') or 'another build'}")
             time.sleep(_PAUSE)  # noqa: TID251 - a script of its own, with no clock to inject
         yield Lock(file)

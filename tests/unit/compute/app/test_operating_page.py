@@ -17,8 +17,8 @@ PAGE = (Path(__file__).parents[4] / "docs/operating.md").read_text()
 
 def section(name: str) -> str:
     """What the page says about a ConfigMap, from its heading to the next."""
-    found = re.search(rf"^### [^\n]*`{name}`\n(.*?)(?=^##)", PAGE, re.MULTILINE | re.DOTALL)
-    return found[1] if found else ""
+    match = re.search(rf"^### [^\n]*`{name}`\n(.*?)(?=^##)", PAGE, re.MULTILINE | re.DOTALL)
+    return match[1] if match else ""
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry
 
 from compute.api.resource_manager import Project, ProjectOwnerRef, ProjectSpec, ProjectStatus
 from compute.app.project_clusters import ProjectReconciler, project_connection, projects_controller
-from kubekit.api.meta import Condition, ObjectMeta
+from kubekit.api.meta import Condition, ObjectMeta, with_metadata
 from kubekit.client.connection import Connection
 from kubekit.plane.local import LocalClient
 from kubekit.runtime.clusters import Clusters
@@ -107,8 +107,7 @@ def test_a_project_stays_engaged_until_it_has_gone(tmp_path):
         await asyncio.sleep(5)
         assert projects.find(SHOP) is not None
         dying = await client.get(Project, "shop")
-        freed = msgspec.structs.replace(dying.metadata, finalizers=())
-        await client.patch(dying, msgspec.structs.replace(dying, metadata=freed))
+        await client.patch(dying, with_metadata(dying, finalizers=()))
         await asyncio.sleep(5)
         assert projects.find(SHOP) is None
 

@@ -55,9 +55,9 @@ def _kit() -> ControllerFactory:
 def _management() -> list[Controller]:
     core, hub, projects = _clusters("core"), _clusters("hub"), _clusters("project")
     factory = _kit()
-    found = ProjectReconciler(core, projects, _unconnected)
+    reconciler = ProjectReconciler(core, projects, _unconnected)
     return [
-        projects_controller(found, core, factory.environment, factory.metrics),
+        projects_controller(reconciler, core, factory.environment, factory.metrics),
         *roles.management(ManagementPlanes(projects, hub, core), factory),
     ]
 
@@ -99,19 +99,19 @@ def _made(controllers: Iterable[Controller]) -> Watches:
     watches: Watches = {}
     for each in controllers:
         name = "binder" if each.name.endswith("-binder") else each.name
-        seen = {(source.clusters.role, source.kind.RESOURCE.kind) for source in each.sources}
-        watches.setdefault(name, set()).update(seen)
+        watched = {(source.clusters.role, source.kind.RESOURCE.kind) for source in each.sources}
+        watches.setdefault(name, set()).update(watched)
     return watches
 
 
 def _shown(table: str) -> Watches:
     watches: Watches = {}
     for row in table.splitlines()[2:]:
-        name, seen = (cell.strip() for cell in row.strip("|").split("|")[:2])
+        name, watched = (cell.strip() for cell in row.strip("|").split("|")[:2])
         name = "binder" if "-binder" in name else name.strip("`")
         watches[name] = {
             (role, kind)
-            for planes in seen.split("; ")
+            for planes in watched.split("; ")
             for role, _, kinds in [planes.partition(": ")]
             for kind in kinds.split(", ")
         }

@@ -19,7 +19,7 @@ from compute.app.world_status import (
     _project,
 )
 from compute.cli.up_status import _lines
-from kubekit.api.meta import ObjectMeta
+from kubekit.api.meta import ObjectMeta, with_status
 from tests.support.compute.builders import NOW, condition, instance
 
 WAITS = condition("Ready", "False", "NetworkNotFound", "there is no network x", since=NOW)
@@ -99,8 +99,7 @@ def test_a_cell_has_the_state_of_its_cluster_on_the_hub(tmp_path):
         ((condition("Ready", "True", "ClusterReady"),), "Ready"),
         ((silent,), "it has not answered"),
     ):
-        known = msgspec.structs.replace(new.status, conditions=conditions)
-        cluster = msgspec.structs.replace(new, status=known)
+        cluster = with_status(new, conditions=conditions)
         assert _cell(WorldFolder(tmp_path), cluster).state == state
 
 
