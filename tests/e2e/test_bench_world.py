@@ -24,7 +24,7 @@ def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.e2e
 @pytest.mark.slow
-def test_a_world_is_measured_from_its_beginning_to_its_end(tmp_path):
+def test_a_world_is_measured_from_start_to_end(tmp_path):
     """Every phase is found in the file and in the table, and the growth in pictures."""
     file = tmp_path / "found.json"
     arguments = ["--sizes", "2", "--cities", "2", "--json", str(file), "--pictures", str(tmp_path)]
@@ -49,7 +49,7 @@ def test_a_phase_that_does_not_end_in_time_is_reported(tmp_path):
     assert "growing did not end within 0.001 s: 0 of 2 Instances were Ready" in done.stdout
 
 
-def test_a_part_that_there_is_not_is_named():
+def test_an_unknown_phase_is_named():
     """A misspelt part is refused before anything is started."""
     done = bench("--only", "restarting,naps")
     assert done.returncode == 2

@@ -117,7 +117,9 @@ async def _swept() -> None:
 
 @every_sort
 @every_library
-def test_a_life(kubeconfig: Path, namespace: str, library: Opening, sort: Sort) -> None:
+def test_the_life_of_an_object(
+    kubeconfig: Path, namespace: str, library: Opening, sort: Sort
+) -> None:
     """Created, read, listed, changed and deleted; a watch reports each of it."""
 
     async def story(client: Library) -> None:

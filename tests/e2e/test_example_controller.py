@@ -43,7 +43,7 @@ def summaries(connections: Any) -> dict[str, str]:
     raise AssertionError("no summary was made")
 
 
-def test_it_works_says_that_it_is_ready_and_ends_well(kubeconfig: Path) -> None:
+def test_it_works_reports_that_it_is_ready_and_stops_cleanly(kubeconfig: Path) -> None:
     """A Workload gets its summary, the pages answer, and SIGTERM ends it with 0."""
     process = started(kubeconfig)
     try:

@@ -106,7 +106,7 @@ def test_watchers_that_never_read(tmp_path):
     assert cost < 50 * 2 * MIB  # of the 10 MiB that each was sent
 
 
-def test_a_watcher_that_reads_nothing_any_more(tmp_path):
+def test_a_watcher_that_stops_reading(tmp_path):
     """A client that does not read for too long is disconnected."""
     limits = Limits(stall_time=0.2, tick=0.05)
     with server_process(ServerSetup(folder=tmp_path, limits=limits)) as server:
@@ -165,7 +165,7 @@ def test_d5_a_request_that_comes_byte_by_byte(hasty, begun):
     assert _hung_up(client)
 
 
-def test_a_client_that_says_nothing(hasty):
+def test_a_client_that_sends_nothing(hasty):
     """A connection that is not used is closed."""
     assert hasty.client().rest() == b""
 

@@ -55,7 +55,7 @@ def painted(obj, colour):
 
 
 @each_kind
-def test_a_life_as_a_watch_tells_it(real_server, kind):
+def test_the_life_of_an_object_in_a_watch(real_server, kind):
     """Creation, change and deletion of an object are reported in this order, and nothing else is."""
 
     async def script(client, space):
@@ -132,7 +132,7 @@ def test_a_change_of_what_has_changed_is_a_conflict(real_server, kind):
 
 
 @each_kind
-def test_pages_make_a_whole(real_server, kind):
+def test_pages_make_up_the_list(real_server, kind):
     """A collection that is asked for in pages has each object once."""
     names = [f"one-{number}" for number in range(5)]
 

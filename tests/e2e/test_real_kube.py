@@ -54,7 +54,7 @@ def test_a_definition_is_taken_as_it_is(real_kubectl, path):
     assert conditions == {"NamesAccepted": "True", "Established": "True"}
 
 
-def test_the_roles_of_people_become_part_of_kubernetes_own(real_kubectl):
+def test_the_roles_for_users_become_part_of_kubernetes_own(real_kubectl):
     """A binding of edit deploys with a network, one of view only reads; nothing is warned of."""
     applied = real_kubectl(*SERVER_SIDE[:-1], "-k", str(ROOT / "config/base/rbac"))
     names = ("admin", "editor", "operator", "viewer")

@@ -147,7 +147,7 @@ def test_an_editor_deploys_what_the_readme_deploys(data):
     asyncio.run(story())
 
 
-def test_an_admin_gives_what_it_has_and_no_more(data):
+def test_an_admin_grants_only_its_own_rights(data):
     """Another user may be let in to deploy; no user gets cluster-admin by it."""
 
     async def story() -> None:
@@ -211,7 +211,7 @@ def test_a_user_has_one_role_in_a_project_until_removed(data):
     assert (code, "nothing to remove" in again) == (0, True)
 
 
-def test_a_user_of_a_project_that_was_made_again_is_not_let_in(data):
+def test_a_user_of_a_recreated_project_is_refused(data):
     """Neither the certificate of one that was added nor the token of the project opens the new one."""
     asyncio.run(make_project(data, "brief"))
     added(data, "dora", "--project=brief", "--role=admin")

@@ -89,7 +89,7 @@ def client(data: Path, context: str) -> HttpClient:
     return HttpClient(load(environment, [data / "kubeconfig"], context), environment)
 
 
-def test_it_says_where_it_is_and_what_to_type(tmp_path):
+def test_it_prints_its_address_and_what_to_type(tmp_path):
     """Address, cells, contexts and the kubeconfig; Ctrl-C ends it well."""
     data = tmp_path / "world"
     with up(data, "--cities=DFW,LHR,DFW", "--project=shop") as world:
@@ -107,7 +107,7 @@ def test_it_says_where_it_is_and_what_to_type(tmp_path):
     assert modes == {0}
 
 
-def test_a_second_one_on_the_same_data_says_so(tmp_path):
+def test_a_second_world_on_the_same_data_is_refused(tmp_path):
     """It names the first, and changes nothing."""
     data = tmp_path / "world"
     with up(data, "--cities=DFW") as world:
@@ -120,7 +120,7 @@ def test_a_second_one_on_the_same_data_says_so(tmp_path):
         assert re.search(r"^project +demo +Ready$", shown.stdout, re.MULTILINE)
 
 
-def test_it_goes_on_in_the_background_after_being_killed(tmp_path):
+def test_it_continues_in_the_background_after_being_killed(tmp_path):
     """What was acknowledged is there after `kill -9`; `down` ends it, and says so twice."""
     data = tmp_path / "world"
     started = compute("up", f"--data={data}", "--port=0", "--cities=DFW,LHR", "--detach")

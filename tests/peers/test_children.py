@@ -37,7 +37,7 @@ def test_one_that_is_stopped(tmp_path):
         child.check()
 
 
-def test_keys_are_the_users_alone(tmp_path):
+def test_keys_are_private(tmp_path):
     """No other user can read a file of the certificates, nor enter their folder."""
     pki.make(tmp_path / "pki")
 

@@ -52,7 +52,7 @@ def test_what_does_not_pass_is_not_tried_again(lines, tmp_path):
     assert lines == []
 
 
-def test_what_an_earlier_try_said_does_not_count(lines, tmp_path):
+def test_the_output_of_an_earlier_try_does_not_count(lines, tmp_path):
     """A log that was busy yesterday excuses nothing today."""
     (tmp_path / "it.log").write_text("429 Too Many Requests\n")
     with pytest.raises(Failed):

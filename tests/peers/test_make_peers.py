@@ -167,7 +167,7 @@ def held(fake, *names):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_build_goes_on_later(fake, number):
+def test_an_interrupted_build_continues_later(fake, number):
     """Half a binary never counts, and the next call continues from there."""
     process = held(fake, "etcd")
     process.send_signal(number)

@@ -124,7 +124,7 @@ PASSED = {
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_nothing_is_left_to_anything_but_the_seed(path):
+def test_only_the_seed_decides(path):
     """No file that runs in the simulation does what a seed cannot repeat."""
     assert faults(path.read_text(), spawns=path == SPAWNS) == []
 

@@ -123,7 +123,7 @@ def test_every_reason_is_on_the_page(reasons):
         assert f"| `{reason}` | {reason.owner} | {reason.meaning} | {reason.next_step} |" in page
 
 
-def test_reasons_are_sorted_by_who_acts():
+def test_reasons_are_sorted_by_owner():
     """The page is read by people who ask what they themselves have to do."""
     table = generate.reasons_page().split("## Reasons of others")[0]
     rows = [line.split(" | ")[:2] for line in table.splitlines() if line.startswith("| `")]
@@ -133,7 +133,7 @@ def test_reasons_are_sorted_by_who_acts():
     assert keys == sorted(keys)
 
 
-def test_the_tool_is_where_the_makefile_looks_for_it():
+def test_the_tool_is_where_the_makefile_expects_it():
     """The root of the repository is the folder above the tool's."""
     assert Path(generate.__file__).resolve() == generate.ROOT / "tools/generate.py"
 

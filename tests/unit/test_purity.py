@@ -16,7 +16,7 @@ CLOCKS = {"now", "utcnow", "today"}
 
 
 @pytest.mark.parametrize("path", PURE, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_no_call_reaches_out(path):
+def test_no_call_does_io(path):
     """No file, no terminal, no clock and no interpreter trick is called in api/ or decide/."""
     calls = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
     plain = {c.func.id for c in calls if isinstance(c.func, ast.Name)}

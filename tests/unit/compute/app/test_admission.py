@@ -158,7 +158,7 @@ def policy(written: WriteResult) -> str:
 
 
 @both_ways
-async def test_what_is_stored_is_what_was_judged(project: Project) -> None:
+async def test_what_is_stored_is_what_was_validated(project: Project) -> None:
     """An empty policy is stored as the default one, by every verb that writes it."""
     assert policy(await project.create(EMPTY)) == "OrderedReady"
     parallel = {"spec": {"placements": sandbox({POLICY: "Parallel"})["spec"]["placements"]}}
@@ -168,7 +168,7 @@ async def test_what_is_stored_is_what_was_judged(project: Project) -> None:
 
 
 @both_ways
-async def test_no_write_draws_a_warning(project: Project) -> None:
+async def test_no_write_causes_a_warning(project: Project) -> None:
     """Every stored Workload has managed fields, and more of them with each write."""
     created = await project.create(sandbox())
     annotated = {"metadata": {"annotations": {"team": "blue"}}}

@@ -40,7 +40,7 @@ def test_the_file_is_whole():
     assert config["current-context"] == context["name"]
 
 
-def test_a_certificate_takes_the_place_of_the_token():
+def test_a_certificate_replaces_the_token():
     """Certificate and key are in the file, so that it can be moved."""
     config = yaml.safe_load(kubeconfig("https://127.0.0.1:1", b"CA", ClientPair(b"C", b"K")))
 

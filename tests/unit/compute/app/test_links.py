@@ -58,7 +58,7 @@ def test_nothing_goes_through_a_link_that_is_cut(tmp_path, verb):
     staged(tmp_path, story)
 
 
-def test_an_informer_goes_on_after_the_link_is_healed(tmp_path):
+def test_an_informer_continues_after_the_link_is_healed(tmp_path):
     """While it is cut the cache stays as it was; afterwards it has what it missed."""
 
     async def story(stage: Stage) -> None:

@@ -59,7 +59,7 @@ def test_l1_an_event_with_its_fields():
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-def test_l1_what_others_write_is_one_value_on_one_line(text):
+def test_l1_text_from_outside_is_one_value_on_one_line(text):
     """As message, argument, field or exception: no second line, no raw control, no second field."""
     expected = {"time", "level", "logger", "msg", "name_of"}
     for got in (

@@ -54,7 +54,7 @@ def test_a_token_that_cannot_be_read_is_replaced(tmp_path):
     assert (tmp_path / "token").read_text().strip() in (tmp_path / "kubeconfig").read_text()
 
 
-def test_the_token_is_for_its_owner_alone_again(tmp_path):
+def test_the_token_is_made_private_again(tmp_path):
     """Like the kubeconfig, it is private after each start."""
     asyncio.run(opened(tmp_path))
     token = (tmp_path / "token").read_text()
@@ -71,7 +71,7 @@ def test_a_name_that_no_certificate_can_hold_is_refused_by_the_listener(tmp_path
         asyncio.run(opened(tmp_path, ("h\u00f6chst.invalid", 0)))
 
 
-def test_a_second_one_changes_nothing(tmp_path):
+def test_a_second_process_changes_nothing(tmp_path):
     """A second process on a folder is refused before a file is written."""
 
     async def twice():

@@ -139,7 +139,7 @@ def test_the_kubeconfig_follows_the_planes_and_keeps_the_choice_of_its_user(tmp_
     asyncio.run(story())
 
 
-def test_the_first_project_is_where_its_user_begins(tmp_path):
+def test_the_first_project_becomes_the_current_context(tmp_path):
     """The core stands in for a project until there is one; chosen by hand, it stays."""
 
     async def story() -> None:

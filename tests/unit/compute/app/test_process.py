@@ -95,7 +95,7 @@ def test_p5_an_unknown_user_is_named(tmp_path):
 
 @pytest.mark.parametrize("mode", [0o755, 0o750, 0o701, 0o777], ids=oct)
 @pytest.mark.parametrize("files", [[], ["plane.db", "token"]], ids=["empty", "ours"])
-def test_p5_a_folder_of_ours_is_closed_to_others(tmp_path, mode, files):
+def test_p5_a_folder_of_a_plane_is_made_private(tmp_path, mode, files):
     """An empty folder or one with a plane is made private, and the change is reported."""
     data = tmp_path / "data"
     data.mkdir()
@@ -108,7 +108,7 @@ def test_p5_a_folder_of_ours_is_closed_to_others(tmp_path, mode, files):
     assert keep_private(data) == ""
 
 
-def test_p5_a_folder_of_others_is_left_alone(tmp_path):
+def test_p5_a_folder_with_other_files_is_refused(tmp_path):
     """A user who names a folder with other files in it, such as /tmp, is not locked out of it."""
     (tmp_path / "theirs").touch()
     tmp_path.chmod(0o755)
@@ -128,7 +128,7 @@ def test_p5_a_folder_of_another_user_is_refused(tmp_path, mode):
         keep_private(data)
 
 
-def test_p5_a_folder_that_is_not_there_is_no_matter(tmp_path):
+def test_p5_a_missing_folder_is_accepted(tmp_path):
     """The store makes it as it should be."""
     assert keep_private(tmp_path / "data") == ""
     assert not (tmp_path / "data").exists()

@@ -95,7 +95,7 @@ def test_a_project_that_is_being_emptied_is_engaged_though_it_is_not_ready(
     with_projects(tmp_path, story)
 
 
-def test_a_project_stays_engaged_until_it_has_gone(tmp_path):
+def test_a_project_stays_engaged_until_it_is_gone(tmp_path):
     """Not ready for a while, or being deleted: what is in its plane still needs looking after."""
 
     async def story(client, _, projects):

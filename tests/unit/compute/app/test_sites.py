@@ -7,7 +7,7 @@ from compute.app.sites import MOST, BadCities, CellSite, joined, site_of, sites
 from kubekit.api.meta import ObjectMeta
 
 
-def test_each_city_has_a_cell_called_after_it():
+def test_each_city_has_a_cell_named_after_it():
     """A city that is named twice has two."""
     assert sites(["DFW", "LHR", "DFW"]) == [
         CellSite("dfw", "DFW"),
@@ -33,7 +33,7 @@ def test_bad_cities_are_named(cities, error):
         sites(cities)
 
 
-def test_the_hub_knows_a_cell_by_its_city():
+def test_the_cluster_of_a_cell_names_its_city():
     """What is written on the hub is read again; a cluster of no city is no cell."""
     site = CellSite("dfw", "DFW")
     assert site_of(site.cluster) == site
@@ -41,7 +41,7 @@ def test_the_hub_knows_a_cell_by_its_city():
     assert site_of(other) is None
 
 
-def test_cells_of_before_stay():
+def test_existing_cells_stay():
     """Not naming a city again is no wish to lose what runs there."""
     known = {"dfw": CellSite("dfw", "DFW")}
     assert list(joined(known, sites(["LHR"]))) == ["dfw", "lhr"]

@@ -24,7 +24,7 @@ def test_the_folder_may_be_named_at_the_end(tmp_path, capsys, line):
     assert error in capsys.readouterr().err
 
 
-def test_a_command_names_its_folder_unless_that_goes_without_saying(tmp_path, monkeypatch):
+def test_a_command_names_its_folder_unless_it_is_the_default(tmp_path, monkeypatch):
     """What is printed can be typed as it stands, from any folder."""
     folder = WorldFolder(tmp_path / "my world")
     assert folder.command("down") == f"compute down --data '{tmp_path}/my world'"
@@ -33,7 +33,7 @@ def test_a_command_names_its_folder_unless_that_goes_without_saying(tmp_path, mo
     assert folder.command("down") == "compute down"
 
 
-def test_a_world_that_starts_is_waited_for(tmp_path, capsys):
+def test_a_starting_world_is_reported_as_such(tmp_path, capsys):
     """The error of a command that comes too early does not say to start another world."""
 
     async def story() -> int:

@@ -25,7 +25,7 @@ def memory():
     gc.set_threshold(*before)
 
 
-def test_a_world_that_ends_leaves_the_kubeconfig_as_it_is(tmp_path):
+def test_a_world_that_stops_does_not_change_the_kubeconfig(tmp_path):
     """Its planes close one by one, but the file keeps them, and the choice of its user."""
 
     async def story() -> bytes:

@@ -68,7 +68,7 @@ def test_a_world_that_is_well_is_shown_in_rows(tmp_path):
 
 
 @pytest.mark.parametrize(("runs", "said"), [("0.9", "Version 0.9; "), ("", "Version unknown; ")])
-def test_a_world_of_another_version_says_how_to_change_that(tmp_path, runs, said):
+def test_a_world_of_another_version_names_the_commands_to_update_it(tmp_path, runs, said):
     """It keeps running the version that it was started with."""
     line = shown(tmp_path, status(version=runs))[1]
     assert line.startswith(said + "this command has version 1.0: `compute down")
@@ -103,7 +103,7 @@ def test_a_cell_has_the_state_of_its_cluster_on_the_hub(tmp_path):
         assert _cell(WorldFolder(tmp_path), cluster).state == state
 
 
-def test_a_project_that_is_deleted_says_what_it_waits_for():
+def test_a_deleted_project_shows_what_it_waits_for():
     """With the message of its own condition."""
     owner = ProjectOwnerRef(kind="Organization", name="acme")
     going = Project(

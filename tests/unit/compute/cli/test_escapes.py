@@ -60,7 +60,7 @@ def test_l1_no_control_character_reaches_the_terminal(tmp_path, capsys, document
 @pytest.mark.parametrize(
     "arguments", [[HOSTILE], ["plan", "-f", HOSTILE], ["plan", HOSTILE], [f"--{HOSTILE}"]]
 )
-def test_l1_arguments_are_spelled_out_as_well(capsys, arguments):
+def test_l1_arguments_are_escaped_as_well(capsys, arguments):
     """A sentence about a wrong value shows it in one line."""
     run(arguments)
     out, err = capsys.readouterr()

@@ -50,7 +50,7 @@ def test_reads_yaml_json_and_several_documents(read):
         ("'1'", "1"),
     ],
 )
-def test_plain_words_mean_what_they_mean_in_json(read, text, value):
+def test_plain_scalars_mean_what_they_mean_in_json(read, text, value):
     """Only JSON's own literals are special, so a city called NO stays a city; 1.0 is 1."""
     ((got,),) = (document.values() for document in read(f"key: {text}"))
 

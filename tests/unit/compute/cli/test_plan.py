@@ -73,7 +73,7 @@ def test_a_wrong_manifest_is_shown_with_every_error(plan, written):
     assert err == "Error: the workload cannot be created as written\n"
 
 
-def test_json_and_yaml_carry_the_same_facts(plan):
+def test_json_and_yaml_hold_the_same_data(plan):
     """Scripts get every name, number and error; nothing else is on stdout."""
     arguments = ("-f", str(EXAMPLES / "edge-cache.yaml"), "--cities", "DFW", "--cities", "LHR")
     _, as_json, _ = plan(*arguments, "-o", "json")
@@ -136,7 +136,7 @@ def test_a_file_without_a_workload_is_an_error(plan, written):
     )
 
 
-def test_a_document_that_does_not_say_what_it_is(plan, written):
+def test_a_document_without_a_kind(plan, written):
     """A document without a kind is taken for a Workload, and its missing fields are named."""
     code, out, _ = plan("-f", written("metadata: {name: web}\n"))
 
@@ -178,7 +178,7 @@ def test_a_misspelt_workload_is_reported_as_such(plan, written, kind):
 
 
 @pytest.mark.parametrize("version", ["compute.datumapis.com/v1", "compute.datumapis.org/v1alpha"])
-def test_an_api_version_with_a_slip_is_named(plan, written, version):
+def test_a_misspelt_api_version_is_named(plan, written, version):
     """The error is at the field, with the one that is served."""
     text = BROKEN.replace("compute.datumapis.com/v1alpha", version)
     code, out, _ = plan("-f", written(text))
@@ -253,7 +253,7 @@ def test_the_quota_is_that_of_the_corrected_manifest(plan, written):
     assert "Quota once corrected: 1 instance, 1 vCPU, 2048 MiB memory in 1 deployment." in out
 
 
-def test_a_quota_that_the_errors_leave_open_says_so(plan, written):
+def test_a_quota_that_errors_leave_open_is_marked(plan, written):
     """A number of instances that is refused is not counted, and the figure is no whole figure."""
     _, out, _ = plan("-f", written(BROKEN.replace("minReplicas: 1", "minReplicas: 0")))
 
@@ -262,7 +262,7 @@ def test_a_quota_that_the_errors_leave_open_says_so(plan, written):
 
 @pytest.mark.parametrize("output", ["table", "json", "yaml"])
 @pytest.mark.parametrize("field", ["metadata: {name: %s}", "metadata: {name: a, namespace: %s}"])
-def test_what_a_manifest_says_cannot_move_the_cursor(plan, written, field, output):
+def test_text_of_a_manifest_cannot_move_the_cursor(plan, written, field, output):
     """Control characters are spelled out wherever a manifest can put them."""
     text = BROKEN.replace("metadata: {name: web}", field % r'"\e[31m\x9b2J\L\u202e"')
     text = text.replace("name: home", r'name: "\e[31mhome"')

@@ -37,7 +37,7 @@ def added(data, capsys, *arguments):
     return der, config, captured.err
 
 
-def test_a2_a_user_is_let_in_for_a_time(data, capsys):
+def test_a2_a_certificate_expires(data, capsys):
     """The certificate names the user and the groups, and expires."""
     der, config, _ = added(data, capsys, "alice", "--group", "devs", "--hours", "2")
     certificates = Certificates(data / "pki", now())
@@ -107,7 +107,7 @@ def test_what_cannot_be_done_is_reported(data, capsys, arguments, message):
     assert not captured.out
 
 
-def test_k2_a_kubeconfig_is_for_its_owner_alone(data, tmp_path, capsys):
+def test_k2_a_kubeconfig_is_private(data, tmp_path, capsys):
     """A process that can read it can act as that user."""
     out = tmp_path / "alice.kubeconfig"
     arguments = ["plane-users", "add", "alice", "--out", str(out), "--data", str(data)]

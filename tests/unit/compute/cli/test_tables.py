@@ -10,7 +10,7 @@ def test_columns_line_up():
     )
 
 
-def test_control_characters_are_spelled_out():
+def test_control_characters_are_escaped():
     """A name cannot move the cursor, colour the screen or start a line of its own."""
     assert plain("a\x1b[31mb\nc\u2028é") == "a\\x1b[31mb\\nc\\u2028é"
     assert table(("A",), [("\r",)]) == "A\n\\r"
