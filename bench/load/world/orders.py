@@ -21,7 +21,7 @@ from compute.api.quota import Allowance, GrantBucket, ResourceGrant
 from compute.app.planes import SYSTEM
 from compute.decide.quota import INSTANCE_TYPES, INSTANCES, MEMORY, VCPUS
 from kubekit.api.kinds.core import ConfigMap
-from kubekit.api.meta import ObjectMeta, TemplateMeta
+from kubekit.api.meta import ObjectMeta, TemplateMeta, with_spec
 from kubekit.client.client import Client
 
 NAMESPACE: Final = "default"
@@ -62,9 +62,7 @@ def restarted(workload: Workload, at: str) -> Workload:
     annotated = {**template.metadata.annotations, annotations.RESTARTED_AT: at}
     metadata = msgspec.structs.replace(template.metadata, annotations=annotated)
     template = msgspec.structs.replace(template, metadata=metadata)
-    return msgspec.structs.replace(
-        workload, spec=msgspec.structs.replace(workload.spec, template=template)
-    )
+    return with_spec(workload, template=template)
 
 
 async def allow(core: Client, project: str, instances: int) -> None:
@@ -77,8 +75,7 @@ async def allow(core: Client, project: str, instances: int) -> None:
         Allowance(resource_type=kind, buckets=(GrantBucket(amount=_SPARE * instances * amount),))
         for kind, amount in each.items()
     )
-    spec = msgspec.structs.replace(grant.spec, allowances=allowances)
-    await core.patch(grant, msgspec.structs.replace(grant, spec=spec))
+    await core.patch(grant, with_spec(grant, allowances=allowances))
 
 
 def at_once() -> ConfigMap:

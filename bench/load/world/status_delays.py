@@ -12,6 +12,7 @@ from bench.load.report import percentile
 from bench.load.world.journal import INSTANCES
 from bench.load.world.results import StatusDelays
 from compute.api.compute import Instance, InterfaceAssignments, NetworkInterfaceStatus
+from kubekit.api.meta import with_status
 from kubekit.client.client import Client
 from kubekit.plane.local import LocalClient
 from kubekit.plane.plane import Plane
@@ -83,5 +84,4 @@ async def _write(cell: Client, instance: Instance, address: str) -> None:
     (first, *more) = instance.status.network_interfaces or (NetworkInterfaceStatus(),)
     assigned = InterfaceAssignments(network_ip=first.assignments.network_ip, external_ip=address)
     interfaces = (msgspec.structs.replace(first, assignments=assigned), *more)
-    status = msgspec.structs.replace(instance.status, network_interfaces=interfaces)
-    await cell.patch_status(instance, msgspec.structs.replace(instance, status=status))
+    await cell.patch_status(instance, with_status(instance, network_interfaces=interfaces))

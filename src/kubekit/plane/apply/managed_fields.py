@@ -80,15 +80,15 @@ def rewritten(
 ) -> list[Entry]:
     """The entries after the author gained fields and all managers lost fields."""
     own = identity_of(author, UPDATE)
-    mine: Entry | None = None
+    own_entry: Entry | None = None
     rest: list[Entry] = []
     for entry in entries:
         if identity(entry) == own:
-            mine = entry
+            own_entry = entry
         elif (left := _left(shape, entry, gained, lost)) is not None:
             rest.append(left)
-    if mine is not None or gained:
-        now = _mine(mine, author, gained, lost)
+    if own_entry is not None or gained:
+        now = _author_entry(own_entry, author, gained, lost)
         if now is not None:
             rest.append(now)
     if len(rest) == len(entries) and all(map(_is, rest, entries)):
@@ -136,7 +136,9 @@ def _left(shape: Shape, entry: Entry, gained: FieldSet, lost: FieldSet) -> Entry
     return {**entry, "fieldsV1": now} if now else None
 
 
-def _mine(entry: Entry | None, author: Author, gained: FieldSet, lost: FieldSet) -> Entry | None:
+def _author_entry(
+    entry: Entry | None, author: Author, gained: FieldSet, lost: FieldSet
+) -> Entry | None:
     """The entry of the author. Its time is that of the last field that it set."""
     if entry is None:
         return entry_of(author, UPDATE, gained)

@@ -113,8 +113,8 @@ class _Apply:
         kept = [self._left(entry, gained or {}, lost or {}) for entry in others]
         if self._author.manager == last_applied.MANAGER:
             document = last_applied.with_annotation(document, self._config)
-        mine = self._mine(last, owned, changed=self._is_changed(document))
-        return ApplyResult(document, self._listed([mine, *kept]))
+        own_entry = self._own_entry(last, owned, changed=self._is_changed(document))
+        return ApplyResult(document, self._listed([own_entry, *kept]))
 
     def _merged(self) -> Document:
         result: Document = merged(self._shape.whole, self._live, self._config)
@@ -153,7 +153,7 @@ class _Apply:
             return self._live != document
         return not equal(self._live, document)
 
-    def _mine(self, last: Entry | None, owned: FieldSet, *, changed: bool) -> Entry | None:
+    def _own_entry(self, last: Entry | None, owned: FieldSet, *, changed: bool) -> Entry | None:
         """The applier's entry. Its time is that of the last apply that changed the object."""
         if not owned:
             return None

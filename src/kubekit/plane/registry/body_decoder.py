@@ -129,7 +129,7 @@ def _not_json(body: bytes, error: Exception) -> BadRequest:
     if not body.strip():
         return BadRequest("the body is empty; send a JSON document")
     if body.startswith(codecs.BOM_UTF8):
-        return BadRequest("the body begins with a byte order mark; send it without")
+        return BadRequest("the body starts with a byte order mark; send it without")
     return BadRequest(f"the body {_fault(body, error)}")
 
 

@@ -1,7 +1,7 @@
 """The kinds that every plane serves: Kubernetes' own.
 
 Their schemas, with the descriptions that only sources hold, are in ``schemas.json``, which
-``tools/generate.py`` makes. It is read when a set of kinds is first asked for.
+``tools/generate.py`` makes. It is read on first use.
 """
 
 from collections.abc import Callable, Iterable, Mapping

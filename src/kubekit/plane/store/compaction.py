@@ -67,7 +67,7 @@ class Compaction:
             until = await run_job(self._writer, partial(self._due, milliseconds(self._now())))
         while self._state.compacted < until and not self._stopped:
             piece = min(until, self._state.compacted + _PIECE)
-            self._state.forget(await run_job(self._writer, partial(self._log.compact, piece)))
+            self._state.compact(await run_job(self._writer, partial(self._log.compact, piece)))
 
     def _start(self) -> None:
         if self._timer is not None:

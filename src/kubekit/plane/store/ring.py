@@ -18,7 +18,7 @@ from kubekit.plane.store.errors import Compacted
 from kubekit.plane.store.records import ChangeEvent
 
 _MOMENT = 2.0  # seconds
-_APART = 0.5  # seconds between two times that are remembered
+_APART = 0.5  # seconds between two recorded times
 _COLON = '":"'
 
 
@@ -56,7 +56,7 @@ class Ring:
         """The changes after that revision."""
         return self._events[self._index(revision) :]
 
-    def forget(self, revision: int) -> None:
+    def compact(self, revision: int) -> None:
         """Drop the changes up to and including that revision."""
         if revision > self.floor:
             self._drop(self._index(revision))

@@ -74,11 +74,11 @@ class StoreState:
         self.revision = record.revision
         return event
 
-    def forget(self, revision: int) -> None:
+    def compact(self, revision: int) -> None:
         """Drop the history up to and including that revision."""
         self.compacted = max(self.compacted, revision)
         for ring in self._rings.values():
-            ring.forget(revision)
+            ring.compact(revision)
         old = takewhile(lambda tombstone: tombstone[1] <= revision, self._tombstones.items())
         for location, _ in list(old):
             del self._tombstones[location]

@@ -1,1 +1,1 @@
-"""CustomResourceDefinitions as objects of a plane: what they may say, and what follows from it."""
+"""CustomResourceDefinitions: their validation, their status, and the kinds that they serve."""

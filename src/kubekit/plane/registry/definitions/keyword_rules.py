@@ -62,8 +62,8 @@ def _own_errors(schema: Schema, path: Path, context: _SchemaContext) -> Iterator
         yield forbidden(path.child("default"), context.no_default)
     yield from _unsupported_errors(schema, path)
     if kind == "null":
-        words = "type cannot be set to null, use nullable as an alternative"
-        yield forbidden(path.child("type"), words)
+        message = "type cannot be set to null, use nullable as an alternative"
+        yield forbidden(path.child("type"), message)
     if context.in_metadata and schema.get(EMBEDDED):
         yield forbidden(path.child(EMBEDDED), "must not be used inside of resource meta")
     if schema.get("uniqueItems"):
@@ -77,8 +77,8 @@ def _unsupported_errors(schema: Schema, path: Path) -> Iterator[FieldError]:
     if "dependencies" in schema:
         yield forbidden(path.child("dependencies"), "dependencies is not supported")
     if isinstance(schema.get("items"), list) and schema["items"]:
-        words = "items must be a schema object and not an array"
-        yield forbidden(path.child("items"), words)
+        message = "items must be a schema object and not an array"
+        yield forbidden(path.child("items"), message)
 
 
 def _other_errors(schema: Schema, path: Path, context: _SchemaContext) -> Iterator[FieldError]:
@@ -119,10 +119,10 @@ def _map_errors(schema: Schema, path: Path) -> Iterator[FieldError]:
 
 
 def _kind_errors(schema: Schema, path: Path, kind: str, keyword: str) -> Iterator[FieldError]:
-    given, words = schema.get("type"), f"must be {kind} if {keyword} is specified"
+    given, message = schema.get("type"), f"must be {kind} if {keyword} is specified"
     if given != kind:
         here = path.child("type")
-        yield invalid(here, given, words) if given else required(here, words)
+        yield invalid(here, given, message) if given else required(here, message)
 
 
 def _list_errors(schema: Schema, path: Path) -> Iterator[FieldError]:
@@ -137,31 +137,31 @@ def _list_errors(schema: Schema, path: Path) -> Iterator[FieldError]:
         if given not in ("atomic", "set", "map"):
             yield not_supported(path.child(LIST_TYPE), given, ("atomic", "set", "map"))
     if keys and given != "map":
-        here, words = path.child(LIST_TYPE), f"must be map if {LIST_KEYS} is non-empty"
-        yield required(here, words) if given is None else invalid(here, given, words)
+        here, message = path.child(LIST_TYPE), f"must be map if {LIST_KEYS} is non-empty"
+        yield required(here, message) if given is None else invalid(here, given, message)
     if given == "map":
         yield from _list_map_errors(schema, path)
     if given in ("set", "map") and item is not None and item.get("nullable"):
-        words = f"cannot be nullable when x-kubernetes-list-type is {given}"
-        yield forbidden(path.child("items", "nullable"), words)
+        message = f"cannot be nullable when x-kubernetes-list-type is {given}"
+        yield forbidden(path.child("items", "nullable"), message)
     if given == "map" and item is not None:
         yield from _key_errors(item, keys or [], path.child("items"))
 
 
 def _set_errors(item: Schema, path: Path) -> Iterator[FieldError]:
     """Items of a set must be one value each."""
-    words = "must be atomic as item of a list with x-kubernetes-list-type=set"
+    message = "must be atomic as item of a list with x-kubernetes-list-type=set"
     if item.get("type") == "array" and item.get(LIST_TYPE, "atomic") != "atomic":
-        yield invalid(path.child(LIST_TYPE), item[LIST_TYPE], words)
+        yield invalid(path.child(LIST_TYPE), item[LIST_TYPE], message)
     if item.get("type") == "object" and item.get(_MAP_TYPE) != "atomic":
-        yield invalid(path.child(_MAP_TYPE), item.get(LIST_TYPE), words)
+        yield invalid(path.child(_MAP_TYPE), item.get(LIST_TYPE), message)
 
 
 def _list_map_errors(schema: Schema, path: Path) -> Iterator[FieldError]:
     keys, items, here = schema.get(LIST_KEYS), schema.get("items"), path.child("items")
     if not keys:
-        words = "must not be empty if x-kubernetes-list-type is map"
-        yield required(path.child(LIST_KEYS), words)
+        message = "must not be empty if x-kubernetes-list-type is map"
+        yield required(path.child(LIST_KEYS), message)
     if items is None:
         yield required(here, "must have a schema if x-kubernetes-list-type is map")
     elif not isinstance(items, Mapping):
@@ -169,8 +169,8 @@ def _list_map_errors(schema: Schema, path: Path) -> Iterator[FieldError]:
             here, items, "must only have a single schema if x-kubernetes-list-type is map"
         )
     elif items.get("type") != "object":
-        words = "must be object if parent array's x-kubernetes-list-type is map"
-        yield invalid(here.child("type"), items.get("type", ""), words)
+        message = "must be object if parent array's x-kubernetes-list-type is map"
+        yield invalid(here.child("type"), items.get("type", ""), message)
     else:
         yield from _key_name_errors(items, keys or [], path)
 
@@ -182,9 +182,9 @@ def _key_name_errors(item: Schema, keys: list[str], path: Path) -> Iterator[Fiel
         if key not in known:
             yield invalid(here, keys, "entries must all be names of item properties")
         elif known[key].get("type") in ("array", "object"):
-            words = "must be a scalar type if parent array's x-kubernetes-list-type is map"
+            message = "must be a scalar type if parent array's x-kubernetes-list-type is map"
             there = path.child("items", "properties").key(key).child("type")
-            yield invalid(there, item["type"], words)
+            yield invalid(there, item["type"], message)
         if key in seen:
             yield invalid(here, keys, "must not contain duplicate entries")
         seen.add(key)
@@ -198,7 +198,7 @@ def _key_errors(item: Schema, keys: list[str], path: Path) -> Iterator[FieldErro
         if key not in known:
             continue
         if key not in needed and "default" not in known[key]:
-            words = f"{_KEYED} must have a default or be a required property"
-            yield required(here.child("default"), words)
+            message = f"{_KEYED} must have a default or be a required property"
+            yield required(here.child("default"), message)
         if known[key].get("nullable"):
             yield forbidden(here.child("nullable"), f"{_KEYED} cannot be nullable")

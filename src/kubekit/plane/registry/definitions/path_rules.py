@@ -59,8 +59,8 @@ def _json_path_errors(text: str, path: Path) -> Iterator[FieldError]:
 def _selectable_errors(version: CrdVersion, schema: Schema, path: Path) -> Iterator[FieldError]:
     fields = version.selectable_fields
     if len(fields) > _MOST_SELECTABLE:
-        words = f"must have at most {_MOST_SELECTABLE} items"
-        yield FieldError(path, Problem.TOO_MANY, words, len(fields))
+        message = f"must have at most {_MOST_SELECTABLE} items"
+        yield FieldError(path, Problem.TOO_MANY, message, len(fields))
     seen = set()
     for position, field in enumerate(fields):
         here, text = path.at(position).child("jsonPath"), field.json_path
@@ -95,7 +95,7 @@ def _selectable_fault(field: SelectableField, schema: Schema) -> str:
 
 
 def _scale_errors(scale: CrdScale, path: Path) -> Iterator[FieldError]:
-    for name, text, roots, words in (
+    for name, text, roots, allowed in (
         ("specReplicasPath", scale.spec_replicas_path, ("spec",), ".spec"),
         ("statusReplicasPath", scale.status_replicas_path, ("status",), ".status"),
         (
@@ -112,7 +112,7 @@ def _scale_errors(scale: CrdScale, path: Path) -> Iterator[FieldError]:
         elif not text.startswith("."):
             yield invalid(here, text, "must be a simple json path starting with .")
         elif root not in roots or not below:
-            yield invalid(here, text, f"should be a json path under {words}")
+            yield invalid(here, text, f"should be a json path under {allowed}")
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -82,5 +82,7 @@ def _status_errors(schema: dict[str, Any], path: Path) -> Iterator[FieldError]:
         )
     elif any(keyword not in _BESIDE_STATUS for keyword in used):
         named = " ".join(sorted(_BESIDE_STATUS))
-        words = "fields are allowed at the root of the schema if the status subresource is enabled"
-        yield invalid(path, schema, f"only [{named}] {words}")
+        message = (
+            "fields are allowed at the root of the schema if the status subresource is enabled"
+        )
+        yield invalid(path, schema, f"only [{named}] {message}")

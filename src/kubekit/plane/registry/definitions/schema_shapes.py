@@ -27,13 +27,13 @@ def shape_errors(schema: object, path: Path, depth: int = 0) -> Iterator[FieldEr
         if keyword in _SCHEMAS:
             for here, inner in _SCHEMAS[keyword](path.child(keyword), value):
                 yield from shape_errors(inner, here, depth + 1)
-        is_right, words = _KEYWORDS.get(keyword, _ANYTHING)
+        is_right, expected = _KEYWORDS.get(keyword, _ANYTHING)
         if not is_right(value):
-            yield _wrong(path.child(keyword), value, f"must be {words}")
+            yield _wrong(path.child(keyword), value, f"must be {expected}")
 
 
-def _wrong(path: Path, value: object, words: str) -> FieldError:
-    return FieldError(path, Problem.TYPE_INVALID, words, value)
+def _wrong(path: Path, value: object, message: str) -> FieldError:
+    return FieldError(path, Problem.TYPE_INVALID, message, value)
 
 
 def _named(path: Path, value: object) -> Iterator[tuple[Path, object]]:

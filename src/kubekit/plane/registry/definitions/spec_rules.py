@@ -55,9 +55,9 @@ def spec_errors(name: str, spec: CustomResourceDefinitionSpec) -> Iterator[Field
     elif spec.scope not in _SCOPES:
         yield not_supported(_SPEC.child("scope"), spec.scope, _SCOPES)
     if spec.preserve_unknown_fields:
-        words = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in "
+        message = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in "
         path = _SPEC.child("preserveUnknownFields")
-        yield invalid(path, True, f"{words}spec.versions[*].schema instead")  # noqa: FBT003 -- it is the value
+        yield invalid(path, True, f"{message}spec.versions[*].schema instead")  # noqa: FBT003 -- it is the value
     yield from _versions_errors(spec.versions, _SPEC.child("versions"))
     yield from name_errors(spec.names, _NAMES)
     yield from _conversion_errors(spec.conversion, _SPEC.child("conversion"))
@@ -102,8 +102,8 @@ def name_errors(names: CrdNames, path: Path) -> Iterator[FieldError]:
     for word, given in (("kind", names.kind), ("listKind", names.list_kind)):
         yield from _kind_errors(path.child(word), given)
     if names.kind and names.kind == names.list_kind:
-        words = "kind and listKind may not be the same"
-        yield invalid(path.child("listKind"), names.list_kind, words)
+        message = "kind and listKind may not be the same"
+        yield invalid(path.child("listKind"), names.list_kind, message)
     for word, several in (("shortNames", names.short_names), ("categories", names.categories)):
         yield from _count_errors(path.child(word), several)
         for position, given in enumerate(several):
@@ -113,8 +113,8 @@ def name_errors(names: CrdNames, path: Path) -> Iterator[FieldError]:
 def _count_errors(path: Path, several: Sized) -> Iterator[FieldError]:
     """An error if there are too many: the lists are searched on every request."""
     if len(several) > MOST_LISTED:
-        words = f"must have at most {MOST_LISTED} items"
-        yield FieldError(path, Problem.TOO_MANY, words, len(several))
+        message = f"must have at most {MOST_LISTED} items"
+        yield FieldError(path, Problem.TOO_MANY, message, len(several))
 
 
 def _group_errors(group: str) -> Iterator[FieldError]:
@@ -152,8 +152,8 @@ def _conversion_errors(conversion: CrdConversion | None, path: Path) -> Iterator
     if not strategy:
         yield required(path.child("strategy"))
     elif strategy == "Webhook":
-        words = "conversion webhooks are not served here; None changes the apiVersion alone"
-        yield invalid(path.child("strategy"), strategy, words)
+        message = "conversion webhooks are not served here; None changes the apiVersion alone"
+        yield invalid(path.child("strategy"), strategy, message)
     elif strategy != "None":
         yield not_supported(path.child("strategy"), strategy, ("None", "Webhook"))
     elif conversion and conversion.webhook:
@@ -179,8 +179,8 @@ def _versions_errors(versions: tuple[CrdVersion, ...], path: Path) -> Iterator[F
 def _rules_errors(versions: tuple[CrdVersion, ...], path: Path) -> Iterator[FieldError]:
     schemas = (v.schema.open_api_v3_schema for v in versions if v.schema)
     if sum(map(_rules_length, schemas)) > MOST_RULES:
-        words = f"rules must have at most {MOST_RULES} characters together"
-        yield FieldError(path, Problem.TOO_LONG, words)
+        message = f"rules must have at most {MOST_RULES} characters together"
+        yield FieldError(path, Problem.TOO_LONG, message)
 
 
 def _rules_length(schema: object) -> int:
@@ -227,5 +227,5 @@ def _warning_errors(version: CrdVersion, path: Path) -> Iterator[FieldError]:
     elif len(text.encode()) > _WARNING_LIMIT:
         yield invalid(path, text, f"must be <= {_WARNING_LIMIT} characters long")
     elif unprintable is not None:
-        words = "must only contain printable UTF-8 characters; non-printable character found"
-        yield invalid(path, text, f"{words} at index {len(text[:unprintable].encode())}")
+        message = "must only contain printable UTF-8 characters; non-printable character found"
+        yield invalid(path, text, f"{message} at index {len(text[:unprintable].encode())}")

@@ -82,11 +82,11 @@ def _invariant_errors(schema: Schema, path: Path, level: str) -> Iterator[FieldE
 def _flag_errors(schema: Schema, path: Path) -> Iterator[FieldError]:
     for keyword in (PRESERVE, EMBEDDED):
         if schema.get(INT_OR_STRING) and schema.get(keyword):
-            words = "must be false if x-kubernetes-int-or-string is true"
-            yield invalid(path.child(keyword), True, words)  # noqa: FBT003 - it is the value
+            message = "must be false if x-kubernetes-int-or-string is true"
+            yield invalid(path.child(keyword), True, message)  # noqa: FBT003 - it is the value
     if schema.get(EMBEDDED) and "additionalProperties" in schema:
-        words = "must not be used if x-kubernetes-embedded-resource is set"
-        yield forbidden(path.child("additionalProperties"), words)
+        message = "must not be used if x-kubernetes-embedded-resource is set"
+        yield forbidden(path.child("additionalProperties"), message)
 
 
 def _type_errors(schema: Schema, path: Path, level: str) -> Iterator[FieldError]:
@@ -110,11 +110,11 @@ def _object_errors(schema: Schema, path: Path, level: str) -> Iterator[FieldErro
     if level == "root" and _says_more(properties.get("metadata", {})):
         yield forbidden(here.key("metadata"), _IMPLICIT)
     if schema.get(EMBEDDED) and not schema.get(PRESERVE) and not properties:
-        words = (
+        message = (
             "must not be empty if x-kubernetes-embedded-resource is true without "
             "x-kubernetes-preserve-unknown-fields"
         )
-        yield required(here, words)
+        yield required(here, message)
 
 
 def _says_more(metadata: Schema) -> bool:
@@ -145,8 +145,8 @@ def _value_errors(
     if "not" in schema:
         yield from _nested_errors(schema["not"], path.child("not"))
     if fault := patterns.fault_of(schema.get("pattern", "")):
-        words = f"must be a valid regular expression, but isn't: {fault}"
-        yield invalid(path.child("pattern"), schema["pattern"], words)
+        message = f"must be a valid regular expression, but isn't: {fault}"
+        yield invalid(path.child("pattern"), schema["pattern"], message)
 
 
 def _nested_errors(schema: Schema, path: Path, *, is_either: bool = False) -> Iterator[FieldError]:
@@ -155,9 +155,9 @@ def _nested_errors(schema: Schema, path: Path, *, is_either: bool = False) -> It
         yield from _nested_errors(schema["items"], path.child("items"))
     for name, inner in schema.get("properties", {}).items():
         yield from _nested_errors(inner, path.child("properties").key(name))
-    for keyword, words in _NESTED.items():
+    for keyword, message in _NESTED.items():
         if _says_anything(schema, keyword):
-            yield forbidden(path.child(keyword), words)
+            yield forbidden(path.child(keyword), message)
     if "metadata" in schema.get("properties", {}):
         here = path.child("properties").key("metadata")
         yield forbidden(here, "must not be specified in a nested context")
@@ -173,8 +173,8 @@ def _says_anything(schema: Schema, keyword: str) -> bool:
 
 def _missing(values: Schema, schema: Schema, there: Path, here: Path) -> Iterator[FieldError]:
     """The fields that alternatives restrict and the enclosing schema does not describe."""
-    for place, inner in _alternatives(values, here):
-        yield from _missing_part(inner, schema, there, place)
+    for location, inner in _alternatives(values, here):
+        yield from _missing_part(inner, schema, there, location)
 
 
 def _missing_part(
@@ -185,12 +185,14 @@ def _missing_part(
         return
     yield from _missing(values, schema, there, here)
     if "items" in values:
-        items, place = schema.get("items"), here.child("items")
-        yield from _missing_part(values["items"], items, there.child("items"), place)
+        items, location = schema.get("items"), here.child("items")
+        yield from _missing_part(values["items"], items, there.child("items"), location)
     known = schema.get("properties", {})
     for name, inner in values.get("properties", {}).items():
-        place = here.child("properties").key(name)
-        yield from _missing_part(inner, known.get(name), there.child("properties").key(name), place)
+        location = here.child("properties").key(name)
+        yield from _missing_part(
+            inner, known.get(name), there.child("properties").key(name), location
+        )
 
 
 def _alternatives(schema: Schema, path: Path) -> Iterator[tuple[Path, Schema]]:

@@ -1,1 +1,1 @@
-"""Objects as rows of a table, for clients that print them."""
+"""Objects as rows of a table (meta.k8s.io Table), for clients that print them."""

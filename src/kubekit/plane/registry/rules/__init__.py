@@ -1,1 +1,1 @@
-"""What Kubernetes asks of its own kinds beyond their schemas."""
+"""The rules and defaults of Kubernetes' own kinds that a schema cannot express."""

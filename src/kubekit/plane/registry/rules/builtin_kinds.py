@@ -52,8 +52,8 @@ def namespace(document: Document, old: Document | None) -> Iterator[FieldError]:
         spec["finalizers"] = finalizers
     for name in finalizers:
         if name != NAMESPACE_FINALIZER and ("/" not in name or label_syntax.key_fault(name)):
-            words = "name is neither a standard finalizer name nor is it fully qualified"
-            yield invalid("spec.finalizers", name, words)
+            message = "name is neither a standard finalizer name nor is it fully qualified"
+            yield invalid("spec.finalizers", name, message)
 
 
 def config_map(document: Document, old: Document | None) -> Iterator[FieldError]:
@@ -105,8 +105,8 @@ def lease(document: Document, _old: Document | None) -> Iterator[FieldError]:
     if duration <= 0:
         yield invalid(path.child("leaseDurationSeconds"), duration, "must be greater than 0")
     if transitions < 0:
-        words = "must be greater than or equal to 0"
-        yield invalid(path.child("leaseTransitions"), transitions, words)
+        message = "must be greater than or equal to 0"
+        yield invalid(path.child("leaseTransitions"), transitions, message)
 
 
 def _values(document: Document, name: str) -> dict[str, str]:

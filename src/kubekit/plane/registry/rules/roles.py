@@ -64,18 +64,18 @@ def _rule_errors(path: Path, rule: Document, *, namespaced: bool) -> Iterator[Fi
     urls = rule.get("nonResourceURLs")
     if not urls:
         if not rule.get("apiGroups"):
-            words = "resource rules must supply at least one api group"
-            yield required(path.child("apiGroups"), words)
+            message = "resource rules must supply at least one api group"
+            yield required(path.child("apiGroups"), message)
         if not rule.get("resources"):
-            words = "resource rules must supply at least one resource"
-            yield required(path.child("resources"), words)
+            message = "resource rules must supply at least one resource"
+            yield required(path.child("resources"), message)
         return
     urls_path = path.child("nonResourceURLs")
     if namespaced:
         yield invalid(urls_path, urls, "namespaced rules cannot apply to non-resource URLs")
     if rule.get("apiGroups") or rule.get("resources") or rule.get("resourceNames"):
-        words = "rules cannot apply to both regular resources and non-resource URLs"
-        yield invalid(urls_path, urls, words)
+        message = "rules cannot apply to both regular resources and non-resource URLs"
+        yield invalid(urls_path, urls, message)
 
 
 def _binding_errors(
@@ -86,8 +86,8 @@ def _binding_errors(
     if subjects:
         document["subjects"] = subjects
     if old is not None and ref != old.get("roleRef"):
-        words = (ref["apiGroup"], ref.get("kind", ""), ref.get("name", ""))
-        shown = dict(zip(("APIGroup", "Kind", "Name"), words, strict=True))  # as Go spells them
+        values = (ref["apiGroup"], ref.get("kind", ""), ref.get("name", ""))
+        shown = dict(zip(("APIGroup", "Kind", "Name"), values, strict=True))  # as Go spells them
         yield invalid("roleRef", shown, "cannot change roleRef")
     yield from _ref_errors(ref, kinds)
     for position, subject in enumerate(subjects):

@@ -24,11 +24,11 @@ def selector_errors(selector: Mapping[str, Any], path: Path) -> Iterator[FieldEr
 def _expression_errors(expression: Mapping[str, Any], path: Path) -> Iterator[FieldError]:
     operator, values = expression["operator"], expression.get("values") or ()
     if operator in _OF_SETS and not values:
-        words = "must be specified when `operator` is 'In' or 'NotIn'"
-        yield required(path.child("values"), words)
+        message = "must be specified when `operator` is 'In' or 'NotIn'"
+        yield required(path.child("values"), message)
     elif operator in _OF_PRESENCE and values:
-        words = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
-        yield forbidden(path.child("values"), words)
+        message = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+        yield forbidden(path.child("values"), message)
     elif operator not in _OF_SETS | _OF_PRESENCE:
         yield invalid(path.child("operator"), operator, "not a valid selector operator")
     yield from _key_errors(expression["key"], path.child("key"))

@@ -63,13 +63,13 @@ def _url_errors(url: str, path: Path) -> Iterator[FieldError]:
 def _surplus_errors(parts: SplitResult, path: Path) -> Iterator[FieldError]:
     """The errors of URL parts that a webhook's URL may not have."""
     user = parts.netloc.rpartition("@")[0]
-    for value, words in (
+    for value, message in (
         (user, "user information is not permitted in the URL"),
         (parts.fragment, "fragments are not permitted in the URL"),
         (parts.query, "query parameters are not permitted in the URL"),
     ):
         if value:
-            yield invalid(path, value, words)
+            yield invalid(path, value, message)
 
 
 def _url_fault(url: str) -> str:
@@ -108,8 +108,8 @@ def _service_errors(service: Mapping[str, Any], path: Path) -> Iterator[FieldErr
             yield required(path.child(name))
     port = service.get("port")
     if port is not None and not 1 <= port <= _MOST_PORTS:
-        words = f"port is not valid: must be between 1 and {_MOST_PORTS}, inclusive"
-        yield invalid(path.child("port"), port, words)
+        message = f"port is not valid: must be between 1 and {_MOST_PORTS}, inclusive"
+        yield invalid(path.child("port"), port, message)
     if service.get("path"):
         yield from _path_errors(service["path"], path.child("path"))
 

@@ -111,8 +111,8 @@ def _hook_errors(hook: Document, path: Path, check: ExpressionCheck) -> Iterator
             yield not_supported(path.child(name), hook[name], choices)
     yield from _side_effect_errors(hook, path.child("sideEffects"))
     if not 1 <= hook["timeoutSeconds"] <= _LONGEST_WAIT:
-        words = f"the timeout value must be between 1 and {_LONGEST_WAIT} seconds"
-        yield invalid(path.child("timeoutSeconds"), hook["timeoutSeconds"], words)
+        message = f"the timeout value must be between 1 and {_LONGEST_WAIT} seconds"
+        yield invalid(path.child("timeoutSeconds"), hook["timeoutSeconds"], message)
     for name in ("namespaceSelector", "objectSelector"):
         yield from selector_errors(hook[name], path.child(name))
     yield from client_errors(hook.get("clientConfig", {}), path.child("clientConfig"))
@@ -129,8 +129,8 @@ def _name_errors(name: str, path: Path) -> Iterator[FieldError]:
     elif fault := subdomain_fault(name):
         yield invalid(path, name, fault)
     elif name.count(".") < _PARTS_OF_A_NAME - 1:
-        words = "should be a domain with at least three segments separated by dots"
-        yield invalid(path, name, words)
+        message = "should be a domain with at least three segments separated by dots"
+        yield invalid(path, name, message)
 
 
 def _side_effect_errors(hook: Document, path: Path) -> Iterator[FieldError]:
@@ -143,8 +143,8 @@ def _side_effect_errors(hook: Document, path: Path) -> Iterator[FieldError]:
 
 def _rule_errors(rule: Document, path: Path) -> Iterator[FieldError]:
     yield from _operation_errors(rule.get("operations", ()), path.child("operations"))
-    for name, words, may_be_empty in _LISTS:
-        yield from _list_errors(rule.get(name, ()), path.child(name), words, may_be_empty)
+    for name, noun, may_be_empty in _LISTS:
+        yield from _list_errors(rule.get(name, ()), path.child(name), noun, may_be_empty)
     yield from _resource_errors(rule.get("resources", ()), path.child("resources"))
     if rule["scope"] not in _SCOPES:
         yield not_supported(path.child("scope"), rule["scope"], _SCOPES)
@@ -162,19 +162,19 @@ def _operation_errors(operations: Sequence[str], path: Path) -> Iterator[FieldEr
 def _list_errors(
     given: Sequence[str],
     path: Path,
-    words: str,
+    noun: str,
     may_be_empty: bool,  # noqa: FBT001 - a column of a table
 ) -> Iterator[FieldError]:
     if not given:
         yield required(path)
-    yield from _not_alone(given, path, words)
+    yield from _not_alone(given, path, noun)
     if not may_be_empty:
-        yield from (required(path.at(place)) for place, text in enumerate(given) if not text)
+        yield from (required(path.at(position)) for position, text in enumerate(given) if not text)
 
 
-def _not_alone(given: Sequence[str], path: Path, words: str) -> Iterator[FieldError]:
+def _not_alone(given: Sequence[str], path: Path, noun: str) -> Iterator[FieldError]:
     if len(given) > 1 and "*" in given:
-        yield invalid(path, list(given), f"if '*' is present, must not specify other {words}")
+        yield invalid(path, list(given), f"if '*' is present, must not specify other {noun}")
 
 
 def _resource_errors(resources: Sequence[str], path: Path) -> Iterator[FieldError]:
@@ -201,11 +201,11 @@ def _resource_errors(resources: Sequence[str], path: Path) -> Iterator[FieldErro
 
 def _covered_errors(resources: Sequence[str], path: Path) -> Iterator[FieldError]:
     if len(resources) > 1 and "*/*" in resources:
-        words = "if '*/*' is present, must not specify other resources"
-        yield invalid(path, list(resources), words)
+        message = "if '*/*' is present, must not specify other resources"
+        yield invalid(path, list(resources), message)
     if "*" in resources and sum("/" not in text for text in resources) > 1:
-        words = "if '*' is present, must not specify other resources without subresources"
-        yield invalid(path, list(resources), words)
+        message = "if '*' is present, must not specify other resources without subresources"
+        yield invalid(path, list(resources), message)
 
 
 def _version_errors(versions: Sequence[str], hook: Path) -> Iterator[FieldError]:
@@ -219,16 +219,16 @@ def _version_errors(versions: Sequence[str], hook: Path) -> Iterator[FieldError]
         if len(version) > _LABEL_LIMIT or _LABEL.fullmatch(version) is None:
             yield invalid(path.at(position), version, _LABEL_RULE)
     if not set(_VERSIONS).intersection(versions):
-        words = f"must include at least one of {', '.join(_VERSIONS)}"
-        yield invalid(path, list(versions), words)
+        message = f"must include at least one of {', '.join(_VERSIONS)}"
+        yield invalid(path, list(versions), message)
 
 
 def _condition_errors(
     conditions: Sequence[Document], path: Path, check: ExpressionCheck
 ) -> Iterator[FieldError]:
     if len(conditions) > _MOST_CONDITIONS:
-        words = f"must have at most {_MOST_CONDITIONS} items"
-        yield FieldError(path, Problem.TOO_MANY, words, len(conditions))
+        message = f"must have at most {_MOST_CONDITIONS} items"
+        yield FieldError(path, Problem.TOO_MANY, message, len(conditions))
         return
     for position, condition in enumerate(conditions):
         here = path.at(position)

@@ -1,1 +1,1 @@
-"""Documents checked, completed and pruned by their schema."""
+"""Validates, defaults and prunes documents by their schema. `conformance` is the entry point."""

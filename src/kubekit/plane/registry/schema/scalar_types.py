@@ -39,12 +39,12 @@ def one_of(schema: Schema, judge: Judge) -> Type:
     if len(schema["enum"]) > _MOST_WORDS:
         raise Inexpressible
     others = {keyword: value for keyword, value in schema.items() if keyword != "enum"}
-    words = tuple(
+    choices = tuple(
         word for word in schema["enum"] if type(word) in (str, int) and judge.accepts(word, others)
     )
-    if not words or schema["type"] not in ("string", "integer"):
+    if not choices or schema["type"] not in ("string", "integer"):
         raise Inexpressible
-    return Literal[words]
+    return Literal[choices]
 
 
 def text(schema: Schema) -> Type:

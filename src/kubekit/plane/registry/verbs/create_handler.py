@@ -49,7 +49,7 @@ class CreateHandler:
         check_write(target.options)
         kind, namespace = target.kind, target.namespace
         received = receive(kind, check_type(kind, document))
-        name = taken = received.given.get("name", "")
+        name = used_name = received.given.get("name", "")
         for _ in range(1 if name else _TRIES):
             self._gate.check(kind, namespace, name)
             proposal = self._proposal(target, document, received)
@@ -58,8 +58,8 @@ class CreateHandler:
             record = await self._stored(target, prepared.document)
             if record is not None:
                 return WriteResult(record, created=True, warnings=prepared.warnings)
-            taken = prepared.document["metadata"]["name"]
-        raise self._taken(target, taken, by_prefix=bool(received.given.get("generateName")))
+            used_name = prepared.document["metadata"]["name"]
+        raise self._taken(target, used_name, by_prefix=bool(received.given.get("generateName")))
 
     def _taken(self, target: WriteTarget, name: str, *, by_prefix: bool) -> AlreadyExists:
         """The refusal of a name in use. It says whether the other object is being deleted."""

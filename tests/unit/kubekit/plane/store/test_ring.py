@@ -206,8 +206,8 @@ def test_compaction_keeps_the_position_of_readers():
     """Compaction takes old changes, and readers beyond them notice nothing."""
     ring = ring_of(1, 2, 3, 4)
     reader = ring.subscribe(2, never)
-    ring.forget(2)
-    ring.forget(1)
+    ring.compact(2)
+    ring.compact(1)
     assert revisions(reader.take(10)) == [3, 4]
     assert ring.floor == 2
 
