@@ -22,14 +22,14 @@ TOPOLOGY_REGION: Final = "topology.datum.net/region"
 UPSTREAM_CLUSTER: Final = "meta.datumapis.com/upstream-cluster-name"
 UPSTREAM_NAMESPACE: Final = "meta.datumapis.com/upstream-namespace"
 
-# On quota claims: whose they are.
+# On quota claims: the Instance that they are for, and its cell.
 SOURCE_CLUSTER: Final = "compute.datumapis.com/source-cluster"
 INSTANCE_NAMESPACE: Final = "compute.datumapis.com/instance-namespace"
 
 SERVICE_NAME: Final = "services.miloapis.com/service-name"
 COMPUTE_SERVICE: Final = "compute.datumapis.com"
 
-# What a hub copy of an Instance may carry. Everything else stays in the cell.
+# What a hub copy of an Instance may have. Everything else stays in the cell.
 WRITE_BACK: Final = (
     UPSTREAM_CLUSTER,
     UPSTREAM_NAMESPACE,

@@ -4,10 +4,10 @@ from compute.api import labels, names
 from compute.api.compute import Instance, ScaleSettings, Workload, WorkloadDeployment
 from kubekit.api.meta import Object
 
-Place = tuple[str, str]  # placement and city
+PlacementCity = tuple[str, str]  # placement and city
 
 
-def expected(workload: Workload) -> dict[Place, ScaleSettings]:
+def expected(workload: Workload) -> dict[PlacementCity, ScaleSettings]:
     """Where the Workload asks to run, in the order of its spec; empty once it is being deleted.
 
     A placement and city that are named twice are one, and the later scale holds: both would have
@@ -30,7 +30,7 @@ def order(of: Object) -> tuple[int, str]:
     return len(of.metadata.name), of.metadata.name
 
 
-def place(deployment: WorkloadDeployment) -> Place:
+def placement_city(deployment: WorkloadDeployment) -> PlacementCity:
     """The placement and city that the deployment stands for."""
     return deployment.spec.placement_name, deployment.spec.city_code
 

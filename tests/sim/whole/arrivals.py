@@ -124,7 +124,7 @@ def _unlike(project: PlaneRef, workload: Workload, deployment: WorkloadDeploymen
     paused = workload.metadata.annotations.get(annotations.PAUSED) == "true"
     if not paused and deployment.spec.template != workload.spec.template:
         yield f"{where}: another template than its Workload's"
-    if deployment.spec.scale_settings != joins.expected(workload)[joins.place(deployment)]:
+    if deployment.spec.scale_settings != joins.expected(workload)[joins.placement_city(deployment)]:
         yield f"{where}: another scale than its Workload's"
     for key in (annotations.PAUSED, annotations.MAX_UNAVAILABLE):
         if deployment.metadata.annotations.get(key) != workload.metadata.annotations.get(key):

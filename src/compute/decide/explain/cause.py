@@ -57,7 +57,7 @@ def of_instance(instance: Instance, binding: NetworkBinding | None = None) -> Ca
     """
     if is_ready(instance):
         return None
-    unreported = Cause(instance, Reason.PENDING, "", _born(instance))
+    unreported = Cause(instance, Reason.PENDING, "", _created_at(instance))
     reported = (*_of_gates(instance, binding), *_of_conditions(instance))
     return deepest(*reported, unreported)
 
@@ -72,7 +72,7 @@ def of_deployment(deployment: WorkloadDeployment, instances: Iterable[Instance])
     live = [i for i in instances if not i.deleting and joins.deployment_name(i) == name]
     deeper = [cause for i in sorted(live, key=joins.order) if (cause := of_instance(i))]
     own = reports(deployment)
-    unreported = Cause(deployment, Reason.INSTANCES_PROVISIONING, "", _born(deployment))
+    unreported = Cause(deployment, Reason.INSTANCES_PROVISIONING, "", _created_at(deployment))
     return deepest(*deeper, *own, unreported)
 
 
@@ -87,14 +87,18 @@ def of_workload(
     ``offered`` are the project's cities, where they are known: for a city that is not among them
     waiting does not help but another spec does, and nothing in the objects themselves shows that.
     """
-    kept = {joins.place(d): d for d in sorted(deployments, key=joins.order) if not d.deleting}
+    kept = {
+        joins.placement_city(d): d for d in sorted(deployments, key=joins.order) if not d.deleting
+    }
     deeper = [cause for d in kept.values() if (cause := of_deployment(d, instances))]
     available = find(workload.status.conditions, ConditionType.AVAILABLE)
     own = [of_condition(workload, available)] if available and available.status != "True" else []
     hint = f"; {available.message}" if available and available.message else ""
     places = [place for place in joins.expected(workload) if place not in kept]
     missing = [
-        Cause(workload, Reason.PENDING, f"{city} has no deployment yet{hint}", _born(workload))
+        Cause(
+            workload, Reason.PENDING, f"{city} has no deployment yet{hint}", _created_at(workload)
+        )
         if offered is None or city in offered
         else Cause(workload, Reason.NO_MATCHING_LOCATIONS, f"{city} is not offered to this project")
         for _, city in places
@@ -142,7 +146,7 @@ def of_condition(by: Object, condition: Condition) -> Cause:
     The time of an Unknown condition stays 1970 for as long as it stays Unknown. The creation of the
     object, which is always later, is reported instead.
     """
-    times = [t for t in (condition.last_transition_time, _born(by)) if t and t > EPOCH]
+    times = [t for t in (condition.last_transition_time, _created_at(by)) if t and t > EPOCH]
     return Cause(by, condition.reason, condition.message, max(times, default=None))
 
 
@@ -169,5 +173,5 @@ def _of_conditions(instance: Instance) -> Iterator[Cause]:
             yield of_condition(instance, condition)
 
 
-def _born(of: Object) -> datetime | None:
+def _created_at(of: Object) -> datetime | None:
     return of.metadata.creation_timestamp

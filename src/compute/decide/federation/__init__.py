@@ -26,27 +26,27 @@ from compute.decide.federation.orphans import orphaned_copies, orphaned_deployme
 from compute.decide.federation.policies import is_unused, policies_due, policy, policy_differs
 from compute.decide.federation.projections import Projected, Waiting, project, projection
 from compute.decide.federation.statuses import (
+    CellUnreachable,
+    DeploymentProblem,
     DispatchingSuspended,
-    NotTaken,
-    Silent,
-    Trouble,
+    RefusedByCell,
     Unplaced,
     project_status,
-    silence,
+    unreachable_cell,
 )
 
 __all__ = [
+    "CellUnreachable",
     "DeleteHub",
+    "DeploymentProblem",
     "DispatchingSuspended",
     "Finalization",
     "Hub",
-    "NotTaken",
     "ProjectNamespace",
     "Projected",
     "Refused",
+    "RefusedByCell",
     "ReleaseFinalizer",
-    "Silent",
-    "Trouble",
     "Unlinked",
     "Unplaced",
     "WaitFor",
@@ -70,6 +70,6 @@ __all__ = [
     "project",
     "project_status",
     "projection",
-    "silence",
+    "unreachable_cell",
     "write_back",
 ]

@@ -107,7 +107,7 @@ def _wish(resource: TemplateRef, placement: ClusterPlacement) -> _Wish | NoFit:
     spread = placement.spread_constraints
     unknown = [by for by in map(_spread_by, spread) if by != _BY_CLUSTER]
     if unknown:
-        return NoFit(f"it is to be spread by {unknown[0]}, and it can only be spread by cluster")
+        return NoFit(f"it asks to be spread by {unknown[0]}, and can only be spread by cluster")
     try:
         selector = label_selectors.from_typed(labelled) if labelled else label_selectors.EVERYTHING
     except SelectorError as error:

@@ -25,7 +25,7 @@ _SAID_BY_THE_PROJECT: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Silent:
+class CellUnreachable:
     """The cell's lease has expired. It last reported at this instant."""
 
     cell: str
@@ -40,7 +40,7 @@ class Unplaced:
     """
 
     why: str
-    silent: tuple[Silent, ...] = ()
+    silent: tuple[CellUnreachable, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,25 +51,27 @@ class DispatchingSuspended:
 
 
 @dataclass(frozen=True, slots=True)
-class NotTaken:
+class RefusedByCell:
     """The cell does not take the deployment, and says why."""
 
     cell: str
     why: str
 
 
-Trouble = Silent | Unplaced | DispatchingSuspended | NotTaken
+DeploymentProblem = CellUnreachable | Unplaced | DispatchingSuspended | RefusedByCell
 
 
-def silence(cell: str, last_report: datetime, lease: timedelta, now: datetime) -> Silent | None:
+def unreachable_cell(
+    cell: str, last_report: datetime, lease: timedelta, now: datetime
+) -> CellUnreachable | None:
     """A cell whose last report is older than its lease; None when it is not."""
-    return Silent(cell, last_report) if now - last_report > lease else None
+    return CellUnreachable(cell, last_report) if now - last_report > lease else None
 
 
 def project_status(
     deployment: WorkloadDeployment,
     hub: WorkloadDeployment | None,
-    trouble: Trouble | None,
+    trouble: DeploymentProblem | None,
     now: datetime,
 ) -> WorkloadDeploymentStatus | None:
     """The status that the project's deployment should have; None when nothing need be written.
@@ -109,7 +111,7 @@ def _counted(status: WorkloadDeploymentStatus, *, current: bool) -> WorkloadDepl
 def _overlay(
     deployment: WorkloadDeployment,
     report: WorkloadDeploymentStatus,
-    trouble: Trouble | None,
+    trouble: DeploymentProblem | None,
     *,
     current: bool,
 ) -> Candidate | None:
@@ -117,7 +119,7 @@ def _overlay(
     match trouble:
         case None:
             return None
-        case Silent():
+        case CellUnreachable():
             goes_on = _meanwhile(runs=report.replicas > 0, current=current)
             message = f"{_not_reported((trouble,))}; {goes_on}"
             return Candidate("", Reason.CELL_UNREACHABLE, message, "Unknown")
@@ -127,20 +129,20 @@ def _overlay(
         case DispatchingSuspended():
             waiting = Candidate("", Reason.PROPAGATION_SUSPENDED, _held(deployment))
             return None if find(conditions, ConditionType.AVAILABLE) else waiting
-        case NotTaken(cell, why):
+        case RefusedByCell(cell, why):
             refused = Candidate("", Reason.REFUSED_BY_CELL, f"Cell {cell} does not take it: {why}")
             return None if find(conditions, ConditionType.AVAILABLE) else refused
     assert_never(trouble)
 
 
-def _unplaced(city: str, why: str, silent: Sequence[Silent]) -> Candidate:
+def _unplaced(city: str, why: str, silent: Sequence[CellUnreachable]) -> Candidate:
     if not silent:
         return Candidate("", Reason.NO_CELL_FOR_CITY, f"No cell serves {city}: {why}")
     later = "nothing runs there yet, it starts when the cell answers again"
     return Candidate("", Reason.CELL_UNREACHABLE, f"{_not_reported(silent)}; {later}")
 
 
-def _not_reported(silent: Sequence[Silent]) -> str:
+def _not_reported(silent: Sequence[CellUnreachable]) -> str:
     """Since when cells are silent: the instant and not the age, which would change in every pass."""
     since = [(one.cell, times.format_time(one.since)) for one in silent]
     return "; ".join(f"Cell {cell} has not reported since {when}" for cell, when in since)

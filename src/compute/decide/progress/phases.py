@@ -65,7 +65,9 @@ class CityRow:
     goal: str
     course: Phase  # the phase without the stall
     moved: datetime  # when the numbers or the course last changed
-    doomed: datetime | None  # since when an Instance has been unable to run; None while all can
+    failing_since: (
+        datetime | None
+    )  # since when an Instance has been unable to run; None while all can
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,7 @@ def judge(
         goal=city.goal,
         course=found.phase,
         moved=moved,
-        doomed=_doomed(city, before, now),
+        failing_since=_failing_since(city, before, now),
     )
 
 
@@ -157,25 +159,25 @@ def _held_on_hub(city: CityProgress) -> _Finding | None:
 def _failed(
     city: CityProgress, before: CityRow | None, now: datetime, patience: PhaseTimeouts
 ) -> _Finding | None:
-    hopeless, since = _hopeless(city), _doomed(city, before, now)
+    hopeless, since = _terminal_cause(city), _failing_since(city, before, now)
     if hopeless is None or since is None or now - since < patience.failure:
         return None
     return replace(_because(Phase.FAILED, hopeless), since=since)
 
 
-def _doomed(city: CityProgress, before: CityRow | None, now: datetime) -> datetime | None:
+def _failing_since(city: CityProgress, before: CityRow | None, now: datetime) -> datetime | None:
     """Since when an Instance has been unable to run.
 
     Its condition has the time since which it is not ready, and for most of that it may have waited
     for something else. So the time of the condition counts only where there is no previous row.
     """
-    hopeless = _hopeless(city)
+    hopeless = _terminal_cause(city)
     if hopeless is None:
         return None
-    return (before.doomed if before else hopeless.since) or now
+    return (before.failing_since if before else hopeless.since) or now
 
 
-def _hopeless(city: CityProgress) -> Cause | None:
+def _terminal_cause(city: CityProgress) -> Cause | None:
     return cause.first(c for c in _of_instances(city) if has(c.reason, Trait.TERMINAL))
 
 

@@ -102,7 +102,9 @@ def _cities(snapshot: RolloutSnapshot) -> Iterator[CityProgress]:
     workload = snapshot.workload
     uid, generation = workload.metadata.uid, workload.metadata.generation
     expected = joins.expected(workload)
-    present = {joins.place(d): d for d in snapshot.deployments if d.spec.workload_ref.uid == uid}
+    present = {
+        joins.placement_city(d): d for d in snapshot.deployments if d.spec.workload_ref.uid == uid
+    }
     running = _by_deployment(snapshot.instances)
     template = template_hash(workload.spec.template)
     for place in (*expected, *sorted(present.keys() - expected.keys())):

@@ -90,7 +90,7 @@ def split(
     stay = merged | handover.retained(leaving, wanted.keys(), present, now, grace)
     changes = {n: change(present[n], stay[n]) for n in sorted(stay)}
     unplaced = [place for place in joins.expected(workload) if place[1] not in offered]
-    drained = {joins.place(d) for d in wanted.values() if drains.of(d)}
+    drained = {joins.placement_city(d) for d in wanted.values() if drains.of(d)}
     return Split(
         create=tuple(wanted[n] for n in sorted(wanted.keys() - by_name.keys())),
         update=tuple(update for update in changes.values() if update),

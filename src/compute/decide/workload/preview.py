@@ -120,7 +120,7 @@ def _identity(document: Mapping[str, object]) -> tuple[str, str]:
 
 def _planned(workload: Workload, split: placement.Split) -> Iterator[Planned]:
     """The deployments in the order of the spec, which its author knows."""
-    made = {joins.place(d): d for d in split.create}
+    made = {joins.placement_city(d): d for d in split.create}
     return (_one(made[place]) for place in joins.expected(workload) if place in made)
 
 

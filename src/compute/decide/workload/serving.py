@@ -21,7 +21,7 @@ def reported(workload: Workload, deployments: Collection[WorkloadDeployment]) ->
     """
     asked = joins.expected(workload)
     return bool(deployments) and all(
-        _says_so(deployment, workload, asked.get(joins.place(deployment)))
+        _says_so(deployment, workload, asked.get(joins.placement_city(deployment)))
         for deployment in deployments
     )
 

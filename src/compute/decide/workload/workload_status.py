@@ -104,7 +104,7 @@ class _Part:
     @property
     def wanted(self) -> list[WorkloadDeployment]:
         """Those that the spec names. Any other is removed, at once or when it is replaced."""
-        return [d for d in self.deployments if joins.place(d)[1] in self.cities]
+        return [d for d in self.deployments if joins.placement_city(d)[1] in self.cities]
 
     @property
     def ready(self) -> int:

@@ -7,7 +7,7 @@ from hypothesis import given as over, settings, strategies as st
 from compute.decide.deployment import drains
 from compute.decide.deployment.slots import is_ready
 from compute.decide.deployment.template import matches
-from compute.decide.joins import city, expected, place
+from compute.decide.joins import city, expected, placement_city
 from compute.decide.progress import Rollout, RolloutVerdict, observe, verdict
 from compute.decide.progress.phases import Phase, PhaseTimeouts
 from tests.support.compute.builders import NOW, condition, placement
@@ -326,7 +326,9 @@ def test_every_place_has_exactly_one_row_and_a_phase(seen):
     places = [(row.placement, row.city) for row in rows]
 
     assert len(places) == len(set(places))
-    assert set(places) == expected(seen.workload).keys() | {place(d) for d in seen.deployments}
+    assert set(places) == expected(seen.workload).keys() | {
+        placement_city(d) for d in seen.deployments
+    }
     assert all(row.phase in Phase for row in rows)
     assert all(row.since <= seen.at for row in rows)
 

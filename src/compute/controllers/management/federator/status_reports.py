@@ -16,10 +16,10 @@ from compute.controllers.management.federator.deployment_link import DeploymentL
 from compute.controllers.management.fleet_metrics import HUB_TO_CELL, LEASES, FleetMetrics
 from compute.decide.conditions import find
 from compute.decide.federation import (
+    CellUnreachable,
+    DeploymentProblem,
     DispatchingSuspended,
-    NotTaken,
-    Silent,
-    Trouble,
+    RefusedByCell,
     Unplaced,
     project_status,
 )
@@ -95,7 +95,9 @@ class StatusReporter:
             city_events.report(self._recorder, link.project.client, written, news, "Federate")
 
 
-async def trouble_of(hub: Cluster, copy: WorkloadDeployment, read: live.Read) -> Trouble | None:
+async def trouble_of(
+    hub: Cluster, copy: WorkloadDeployment, read: live.Read
+) -> DeploymentProblem | None:
     """What keeps a deployment on the hub from its cell, according to the hub."""
     meta = copy.metadata
     bound = names.resource_binding(meta.name, copy.kind)
@@ -127,11 +129,11 @@ def _held(binding: ResourceBinding, cell: str) -> DispatchingSuspended | None:
     return DispatchingSuspended(cell) if holds_dispatching(binding.spec.suspension, cell) else None
 
 
-def _not_taken(binding: ResourceBinding, cell: str) -> NotTaken | None:
+def _not_taken(binding: ResourceBinding, cell: str) -> RefusedByCell | None:
     """Why the cell does not apply it. Before the first attempt there is no message."""
     for item in binding.status.aggregated_status:
         if item.cluster_name == cell and not item.applied and item.applied_message:
-            return NotTaken(cell, item.applied_message)
+            return RefusedByCell(cell, item.applied_message)
     return None
 
 
@@ -151,20 +153,20 @@ def _not_scheduled(binding: ResourceBinding) -> str:
     return f"the scheduler {binding.spec.scheduler_name} has not chosen one yet"
 
 
-async def _silent(hub: Cluster, cell: str, read: live.Read) -> Silent | None:
+async def _silent(hub: Cluster, cell: str, read: live.Read) -> CellUnreachable | None:
     cluster = await read(hub, karmada.MemberCluster, cell)
     ready = readiness(cluster) if cluster else None
     if ready is None or ready.status == "True":
         return None
-    return Silent(cell, await _last_heartbeat(hub, cell, ready))
+    return CellUnreachable(cell, await _last_heartbeat(hub, cell, ready))
 
 
 async def _silent_cells(
     hub: Cluster, copy: WorkloadDeployment, read: live.Read
-) -> tuple[Silent, ...]:
+) -> tuple[CellUnreachable, ...]:
     """The cells of a deployment's city, if it has any and all are unreachable."""
     city = copy.metadata.labels.get(labels.TOPOLOGY_CITY_CODE)
-    found: list[Silent] = []
+    found: list[CellUnreachable] = []
     for cluster in hub.informers.of(karmada.MemberCluster).cache.list():
         if cluster.metadata.labels.get(labels.TOPOLOGY_CITY_CODE) == city and not cluster.deleting:
             silent = await _silent(hub, cluster.metadata.name, read)

@@ -241,7 +241,7 @@ SPREADS = {
 def test_a_spread_that_is_not_known_is_no_fit(spread, by):
     """Ignoring it would put the object where it must not be."""
     placement = msgspec.structs.replace(PLACEMENT, spread_constraints=(spread,))
-    why = f"it is to be spread by {by}, and it can only be spread by cluster"
+    why = f"it asks to be spread by {by}, and can only be spread by cluster"
     assert placed(cluster(), placement=placement) == NoFit(why)
 
 

@@ -10,12 +10,12 @@ from compute.decide.conditions import find
 from compute.decide.deployment import drains
 from compute.decide.deployment.drains import Drain
 from compute.decide.federation import (
+    CellUnreachable,
     DispatchingSuspended,
-    NotTaken,
-    Silent,
+    RefusedByCell,
     Unplaced,
     project_status,
-    silence,
+    unreachable_cell,
 )
 from tests.support.compute.builders import NOW, condition
 from tests.support.compute.federation_builders import on_hub, original, with_status
@@ -29,7 +29,7 @@ BLOCKED = condition(
 REPLICAS = condition(ConditionType.REPLICAS_READY, "True", Reason.REPLICAS_AVAILABLE, generation=1)
 DATA = condition(ConditionType.REFERENCED_DATA_READY, "False", Reason.SOURCE_NOT_FOUND)
 LATER = NOW + timedelta(hours=2)
-SILENT = Silent("cell-dfw", NOW)
+SILENT = CellUnreachable("cell-dfw", NOW)
 
 
 def test_the_project_sees_what_the_hub_says():
@@ -121,7 +121,7 @@ def test_what_goes_on_in_a_silent_cell_is_what_it_reported(replicas, observed, g
 
 def test_a_deployment_whose_city_is_silent_waits_for_its_cells():
     """There are cells, and none answers: the message does not claim that there is none."""
-    silent = (SILENT, Silent("cell-dfw-2", LATER))
+    silent = (SILENT, CellUnreachable("cell-dfw-2", LATER))
     got = project_status(original(), on_hub(), Unplaced("1 not ready", silent), LATER)
 
     assert got is not None
@@ -155,7 +155,7 @@ def test_nothing_is_up_to_date_with_a_generation_that_the_cell_has_not_seen(obse
 @pytest.mark.parametrize(("lease", "expected"), [(7200, None), (7199, SILENT)])
 def test_a_cell_is_silent_once_its_lease_has_run_out(lease, expected):
     """Until the last second of the lease the cell counts as reachable."""
-    assert silence("cell-dfw", NOW, timedelta(seconds=lease), LATER) == expected
+    assert unreachable_cell("cell-dfw", NOW, timedelta(seconds=lease), LATER) == expected
 
 
 def test_silence_is_written_once():
@@ -230,7 +230,7 @@ def test_what_an_operator_holds_back_is_a_condition_of_its_own():
     ("trouble", "reason"),
     [
         (DispatchingSuspended("cell-dfw"), Reason.PROPAGATION_SUSPENDED),
-        (NotTaken("cell-dfw", "it is taken"), Reason.REFUSED_BY_CELL),
+        (RefusedByCell("cell-dfw", "it is taken"), Reason.REFUSED_BY_CELL),
     ],
 )
 def test_what_never_reached_its_cell_says_why(trouble, reason):
@@ -246,7 +246,7 @@ def test_what_never_reached_its_cell_says_why(trouble, reason):
 
 def test_a_refusal_of_the_cell_is_passed_on_in_its_words():
     """They name what is in the way."""
-    got = project_status(original(), on_hub(), NotTaken("cell-dfw", "it is taken"), LATER)
+    got = project_status(original(), on_hub(), RefusedByCell("cell-dfw", "it is taken"), LATER)
 
     assert got is not None
     assert got.conditions[0].message == "Cell cell-dfw does not take it: it is taken"

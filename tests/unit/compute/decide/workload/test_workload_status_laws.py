@@ -66,7 +66,7 @@ def test_counters_are_sums(target, fleet, world):
     got = workload_status(target, fleet, now=NOW, **world)
 
     assert got.deployments == len(fleet)
-    named = [d for d in fleet if joins.place(d) in joins.expected(target)]
+    named = [d for d in fleet if joins.placement_city(d) in joins.expected(target)]
     for name in ("replicas", "desired_replicas", "ready_replicas", "updated_replicas"):
         counted = fleet if name in {"replicas", "ready_replicas"} else named
         assert getattr(got, name) == sum(getattr(d.status, name) for d in counted)
