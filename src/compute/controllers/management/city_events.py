@@ -12,12 +12,12 @@ def report(
     recorder: EventRecorder,
     client: Client,
     deployment: WorkloadDeployment,
-    news: PlannedEvent,
+    event: PlannedEvent,
     action: str,
 ) -> None:
     """Write the event on the deployment and on its Workload."""
-    workload_news = workload_events.city_of_workload(deployment, news)
-    for regarding, each in ((deployment, news), (_workload(deployment), workload_news)):
+    workload_event = workload_events.city_of_workload(deployment, event)
+    for regarding, each in ((deployment, event), (_workload(deployment), workload_event)):
         recorder.event(client, regarding, each.type, each.reason, each.note, action)
 
 

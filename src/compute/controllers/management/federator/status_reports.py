@@ -90,9 +90,9 @@ class StatusReporter:
     ) -> None:
         desired = structs.replace(deployment, status=status)
         written = await link.project.client.patch_status(deployment, desired)
-        news = workload_events.city(deployment, written)
-        if news is not None:
-            city_events.report(self._recorder, link.project.client, written, news, "Federate")
+        event = workload_events.city(deployment, written)
+        if event is not None:
+            city_events.report(self._recorder, link.project.client, written, event, "Federate")
 
 
 async def trouble_of(

@@ -120,9 +120,9 @@ class Projector:
             self._recorder.event(
                 project.client, shown, "Warning", trouble.reason, trouble.message, "Project"
             )
-            news = workload_events.part_of_city(owner, trouble) if owner else None
-            if owner and news:
-                city_events.report(self._recorder, project.client, owner, news, "Project")
+            event = workload_events.part_of_city(owner, trouble) if owner else None
+            if owner and event:
+                city_events.report(self._recorder, project.client, owner, event, "Project")
 
     def _measure(self, before: Instance | None, shown: Instance) -> None:
         """Count how long a change of Ready took from its cell to the project."""

@@ -233,8 +233,8 @@ class WorkloadReconciler:
         for update in split.update:
             with refusals.collected():
                 written = await client.patch(update.existing, update.desired)
-                news = drains.news_of_change(update.existing, update.desired)
-                self._report_on_both(client, workload, written, news)
+                event = drains.news_of_change(update.existing, update.desired)
+                self._report_on_both(client, workload, written, event)
         for wanted in split.create:
             with refusals.collected():
                 created.append(await client.create(wanted))
@@ -244,10 +244,10 @@ class WorkloadReconciler:
         return bool(split.delete or split.update or split.create)
 
     def _report_on_workload(
-        self, client: Client, workload: Workload, *news: PlannedEvent | None
+        self, client: Client, workload: Workload, *events: PlannedEvent | None
     ) -> None:
         """Write events on the Workload."""
-        for each in filter(None, news):
+        for each in filter(None, events):
             self._recorder.event(client, workload, each.type, each.reason, each.note, "Split")
 
     def _report_on_both(
@@ -255,13 +255,13 @@ class WorkloadReconciler:
         client: Client,
         workload: Workload,
         about: WorkloadDeployment,
-        news: PlannedEvent | None,
+        event: PlannedEvent | None,
     ) -> None:
         """Write the event on the deployment and on its Workload."""
-        if news is None:
+        if event is None:
             return
         for regarding in (workload, about):
-            self._recorder.event(client, regarding, news.type, news.reason, news.note, "Drain")
+            self._recorder.event(client, regarding, event.type, event.reason, event.note, "Drain")
 
 
 def _within(result: Result, wait: timedelta | None) -> Result:

@@ -124,9 +124,9 @@ class Histories:
             self._report(project, workload, workload_events.revision(before, newest))
         return newest
 
-    def _report(self, project: Cluster, workload: Workload, news: PlannedEvent) -> None:
+    def _report(self, project: Cluster, workload: Workload, event: PlannedEvent) -> None:
         self._recorder.event(
-            project.client, workload, news.type, news.reason, news.note, "RecordRevision"
+            project.client, workload, event.type, event.reason, event.note, "RecordRevision"
         )
 
 

@@ -1,4 +1,4 @@
-"""The metrics of the fleet where nothing runs, and where something is odd."""
+"""The fleet metrics without objects, and with unusual values."""
 
 from pathlib import Path
 
@@ -38,7 +38,7 @@ def test_a_revision_whose_time_cannot_be_read_is_not_measured(recorded):
 
 
 def test_a_clock_that_is_ahead_makes_no_negative_latency():
-    """What arrives before it was sent took no time; what has no time is left out."""
+    """A time in the future counts as zero; a missing time is not measured."""
     registry = CollectorRegistry()
     metrics = fleet_metrics(registry)
     assert fleet_metrics(registry) is metrics
@@ -50,7 +50,7 @@ def test_a_clock_that_is_ahead_makes_no_negative_latency():
 
 
 def test_an_index_counts_its_values():
-    """One that no object has any more is not counted."""
+    """A value that no object has any more is not counted."""
     index = Index()
     for name, color in (("a", "red"), ("b", "red"), ("c", "blue"), ("c", "red")):
         index.put(("default", name), (color,))

@@ -25,7 +25,7 @@ async def _hear_no_more_of(on: Setting, role: str, plane: str) -> None:
 
 
 def test_an_old_spec_is_not_written_again(tmp_path):
-    """What the hub was brought to meanwhile stays."""
+    """What was written to the hub meanwhile stays."""
 
     async def story(on: Setting) -> None:
         shop, hub = on.stage.client("shop"), on.stage.client("hub")

@@ -1,4 +1,4 @@
-"""From a deployment to its Instances: coming up, being repaired, going."""
+"""From a deployment to its Instances: startup, repair, deletion."""
 
 import asyncio
 from pathlib import Path
@@ -28,7 +28,7 @@ def available(of: WorkloadDeployment) -> tuple[str, str]:
 
 
 def test_a_deployment_comes_up(tmp_path: Path) -> None:
-    """Instances are made in order, let through the network's gate, and counted when they serve."""
+    """Instances are created in order, pass the Network gate, and are counted when Ready."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
@@ -44,7 +44,7 @@ def test_a_deployment_comes_up(tmp_path: Path) -> None:
 
 
 def test_a_new_instance_waits_at_both_gates(tmp_path: Path) -> None:
-    """While the networks are not ready, an Instance is made with the gates Network and Quota."""
+    """While the networks are not ready, an Instance is created with the gates Network and Quota."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
@@ -73,7 +73,7 @@ def test_without_quota_nothing_has_to_be_cleaned_up(tmp_path: Path) -> None:
 
 
 def test_at_rest_nothing_is_written(tmp_path: Path) -> None:
-    """Once everything serves, a quarter of an hour passes without a single write."""
+    """Once all are Ready, there is no write for a quarter of an hour."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
@@ -86,7 +86,7 @@ def test_at_rest_nothing_is_written(tmp_path: Path) -> None:
 
 
 def test_two_controllers_end_in_the_same_state(tmp_path: Path) -> None:
-    """Run twice at the same time, the controller makes the same Instances, and comes to rest."""
+    """Two replicas create the same Instances, and then write nothing."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage, copies=2)
@@ -101,7 +101,7 @@ def test_two_controllers_end_in_the_same_state(tmp_path: Path) -> None:
 
 
 def test_a_deleted_instance_is_created_again(tmp_path: Path) -> None:
-    """An empty slot is filled, by whatever it was emptied."""
+    """An empty slot is filled, regardless of why it is empty."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
@@ -133,7 +133,7 @@ def test_removed_labels_are_restored(tmp_path: Path) -> None:
 
 
 def test_w7_an_instance_the_cache_does_not_show_is_not_an_error(tmp_path: Path) -> None:
-    """Making what is there already fails nothing: the Instance is taken as it is."""
+    """An Instance that exists already is used as it is."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
@@ -235,7 +235,7 @@ def test_w9_a_fault_of_the_quota_service_is_not_reported_as_a_lack_of_budget(
 
 
 def test_an_instance_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
-    """An Instance that the cell refuses is named in the status, and made once it is let in."""
+    """An Instance that the cell refuses is named in the status, and created once it is admitted."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
@@ -290,7 +290,7 @@ def test_an_unreachable_cell_is_waited_for(tmp_path: Path) -> None:
 
 
 def test_an_instance_with_other_writers_passes_its_gate(tmp_path: Path) -> None:
-    """A gate is opened on what the Instance is now, though the cache shows an older version."""
+    """A gate is opened on the live Instance, though the cache shows an older version."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
@@ -341,7 +341,7 @@ def test_w7_a_name_that_is_free_again_is_used(tmp_path: Path) -> None:
 
 
 def test_instances_that_changed_behind_the_cache_block_nothing(tmp_path: Path) -> None:
-    """Opening gates passes over Instances that have gone, or are about to, and serves the rest."""
+    """Opening gates skips Instances that are gone or deleting."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
@@ -371,7 +371,7 @@ def _gates(of: Instance) -> list[str]:
 
 
 def test_instances_without_an_owner_and_of_other_owners_are_left_alone(tmp_path: Path) -> None:
-    """What neither owner, label nor name ties to a deployment concerns none."""
+    """An Instance without owner, label or name of a deployment requeues none."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)

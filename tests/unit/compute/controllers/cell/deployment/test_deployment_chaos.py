@@ -1,4 +1,4 @@
-"""Whatever is done to a deployment, in whatever order, it ends as it was last asked to be."""
+"""Random changes of a deployment in any order: it ends as its last spec says."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -87,7 +87,7 @@ DEEDS: tuple[Deed, ...] = (
 
 @pytest.mark.parametrize("seed", range(8))
 def test_it_ends_as_the_last_spec_says(tmp_path: Path, seed: int) -> None:
-    """After any deeds of users, neighbours and the network, and a while of peace, all is well."""
+    """After random writes of users and neighbours, and network failures, it settles."""
 
     async def story(stage: Stage) -> None:
         chance = Random(seed)

@@ -1,4 +1,4 @@
-"""The end of a deployment, in whatever order things happen."""
+"""The deletion of a deployment, in any order of events."""
 
 import asyncio
 from pathlib import Path
@@ -48,7 +48,7 @@ def test_w12_a_deployment_is_released_after_its_instances(tmp_path: Path) -> Non
 
 
 def test_a_deployment_is_deleted_during_startup(tmp_path: Path) -> None:
-    """What was being made when the deployment was deleted goes with it, and nothing follows."""
+    """Instances that are starting are deleted with the deployment, and no other is created."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
@@ -65,7 +65,7 @@ def test_a_deployment_is_deleted_during_startup(tmp_path: Path) -> None:
 
 
 def test_nothing_is_created_for_a_deployment_that_is_gone(tmp_path: Path) -> None:
-    """A cache that still shows a deployment makes nothing for it: it is read live before."""
+    """A deployment that only the cache still has creates nothing: it is read live before."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
@@ -86,7 +86,7 @@ def test_nothing_is_created_for_a_deployment_that_is_gone(tmp_path: Path) -> Non
 
 
 def test_a_successor_is_not_treated_as_its_predecessor(tmp_path: Path) -> None:
-    """While the cache shows the deployment of before, its successor's Instances are left alone."""
+    """While the cache shows the predecessor, the Instances of its successor are left alone."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
@@ -134,7 +134,7 @@ def test_instances_deleted_behind_the_cache_are_no_error(tmp_path: Path) -> None
 
 
 def test_a_deployment_of_the_same_name_is_another(tmp_path: Path) -> None:
-    """Deleted and made again at once, a deployment gets Instances of its own."""
+    """A deployment that is deleted and created again at once gets its own Instances."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
@@ -152,7 +152,7 @@ def test_a_deployment_of_the_same_name_is_another(tmp_path: Path) -> None:
 
 
 def test_a_deployment_waits_for_instances_that_the_cache_does_not_show(tmp_path: Path) -> None:
-    """The finalizer stays while a live read shows Instances, whatever the cache says."""
+    """The finalizer stays while a live read shows Instances, even if the cache has none."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
@@ -174,7 +174,7 @@ def test_a_deployment_waits_for_instances_that_the_cache_does_not_show(tmp_path:
 
 
 def test_instances_may_be_deleted_before_their_deployment(tmp_path: Path) -> None:
-    """A namespace that is emptied in any order leaves nothing behind."""
+    """A namespace that is deleted in any order leaves nothing behind."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
@@ -190,7 +190,7 @@ def test_instances_may_be_deleted_before_their_deployment(tmp_path: Path) -> Non
 
 
 def test_two_controllers_remove_a_deployment_together(tmp_path: Path) -> None:
-    """What the one removed is no error to the other."""
+    """A delete of one replica is no error for the other."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage, copies=2)

@@ -1,4 +1,4 @@
-"""When there is nothing left to be done for a deployment."""
+"""When a deployment has nothing left to do."""
 
 import pytest
 
@@ -27,5 +27,5 @@ def there(*, going=False):
     ],
 )
 def test_a_deployment_is_settled_when_nothing_is_left_to_do(replicas, instances, expected):
-    """Then a change of an Instance matters to nothing but the numbers in the status."""
+    """Then a change of an Instance changes only the counts in the status."""
     assert plan_deployment(deployment(replicas), instances, None, NOW).settled is expected

@@ -1,4 +1,4 @@
-"""New templates, restarts, repairs and other numbers of Instances."""
+"""New templates, restarts, repairs and scaling."""
 
 import asyncio
 from collections.abc import Callable
@@ -21,7 +21,7 @@ GOOD, BAD = "registry.test/web:2", "registry.test/broken:2"
 
 
 class Watcher:
-    """Looks at the cell all the time, and keeps what it sees."""
+    """Watches the cell, and keeps what it sees."""
 
     def __init__(self, at: Cell) -> None:
         self.at = at
@@ -55,7 +55,7 @@ def restarted(of: WorkloadDeployment) -> WorkloadDeployment:
 def test_a_new_template_replaces_one_by_one_from_the_highest(
     tmp_path: Path, change: Callable[[WorkloadDeployment], WorkloadDeployment]
 ) -> None:
-    """Delete and create again, descending, and the next only when all others serve."""
+    """Delete and create again, descending, and the next only when all others are Ready."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
@@ -127,7 +127,7 @@ def test_w41_the_first_template_may_be_the_bad_one(tmp_path: Path) -> None:
 
 
 def test_w41_scaling_down_does_not_wait_for_health(tmp_path: Path) -> None:
-    """What is not wanted any more goes, though a lower ordinal is not ready."""
+    """Surplus Instances are deleted, though a lower ordinal is not ready."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
@@ -143,7 +143,7 @@ def test_w41_scaling_down_does_not_wait_for_health(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("policy", ["OrderedReady", "Parallel"])
 def test_w38_scaling_is_followed_in_both_directions(tmp_path: Path, policy: str) -> None:
-    """The number that the deployment asks for is the number that runs, and nothing else changes."""
+    """As many Instances run as the deployment specifies, and nothing else changes."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
@@ -213,7 +213,7 @@ def test_an_unknown_policy_is_treated_as_ordered(tmp_path: Path) -> None:
 
 
 def test_w43_a_default_written_out_rolls_nothing(tmp_path: Path) -> None:
-    """A template that means the same is the same, however it is written."""
+    """Equal templates have equal hashes, even if a default is written out."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
@@ -236,7 +236,7 @@ def test_w43_a_default_written_out_rolls_nothing(tmp_path: Path) -> None:
 
 
 def test_w44_instances_share_no_annotations(tmp_path: Path) -> None:
-    """What is noted on one Instance is on no other, nor in the template."""
+    """An annotation of one Instance is on no other, nor in the template."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)

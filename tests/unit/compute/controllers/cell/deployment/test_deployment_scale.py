@@ -1,4 +1,4 @@
-"""What many Instances in one deployment cost."""
+"""The cost of many Instances in one deployment."""
 
 import asyncio
 from pathlib import Path
@@ -96,7 +96,7 @@ def test_slots_whose_names_are_taken_block_no_others(tmp_path: Path) -> None:
 
 
 def test_many_instances_are_deleted_at_once(tmp_path: Path) -> None:
-    """All Instances of a deployment that is deleted go together, and then it goes."""
+    """All Instances of a deleted deployment are deleted together, and then it is released."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)

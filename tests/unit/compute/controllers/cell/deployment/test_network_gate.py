@@ -68,7 +68,7 @@ def test_each_interface_is_bound_and_addresses_are_claimed_once(tmp_path: Path) 
 
 
 def test_the_gate_opens_in_the_pass_that_sees_the_networks_ready(tmp_path: Path) -> None:
-    """With the last word of the network service the gate is gone, and nothing was polled for."""
+    """With the last write of the network service the gate is open, and nothing was polled."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
@@ -108,7 +108,7 @@ def test_a_new_deployment_waits_a_moment_for_its_networks(tmp_path: Path) -> Non
 
 
 def test_an_instance_created_with_ready_networks_waits_for_quota_only(tmp_path: Path) -> None:
-    """A gate that is open is not put up first, which saves a write for each Instance."""
+    """An open gate is not set on creation, which saves a write for each Instance."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
@@ -121,7 +121,7 @@ def test_an_instance_created_with_ready_networks_waits_for_quota_only(tmp_path: 
 
 
 def test_without_a_location_instances_are_created_and_wait(tmp_path: Path) -> None:
-    """No Location stops no Instance from being made; its coming wakes the deployment by itself."""
+    """Instances are created without a Location; its creation requeues the deployment."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage, locations=())
@@ -144,7 +144,7 @@ def test_without_a_location_instances_are_created_and_wait(tmp_path: Path) -> No
 
 
 def test_w11_the_location_is_cleared_when_it_is_deleted(tmp_path: Path) -> None:
-    """Without its Location a deployment names none; what runs goes on running."""
+    """Without its Location a deployment names none; its Instances keep running."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
@@ -163,7 +163,7 @@ def test_w11_the_location_is_cleared_when_it_is_deleted(tmp_path: Path) -> None:
 
 
 def test_a_location_that_changes_its_city_concerns_both(tmp_path: Path) -> None:
-    """A Location that moves is missed where it was, and seen where it is."""
+    """A Location that changes its city requeues the deployments of both cities."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage, locations=())
@@ -223,7 +223,7 @@ def deployment_gates(of: Instance, *names: str) -> Instance:
     ],
 )
 def test_a_failed_network_is_reported(tmp_path: Path, said_reason: str, reason: str) -> None:
-    """The cause reaches the deployment in a word of ours, with what the network service said."""
+    """The deployment reports our reason, with the message of the network service."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
@@ -266,7 +266,7 @@ def test_deployments_share_the_addresses_of_a_network(tmp_path: Path) -> None:
 
 
 def test_a_deleted_binding_is_created_again(tmp_path: Path) -> None:
-    """What a deployment needs of the network service it asks for again."""
+    """A binding or claim that a deployment needs is created again."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
@@ -389,7 +389,7 @@ def test_a_binding_of_another_owner_is_waited_for(tmp_path: Path) -> None:
 
 
 async def _template_binding(at: Cell) -> NetworkBinding:
-    """A binding as the controller makes it, of a deployment that is removed again."""
+    """A binding as the controller creates it, of a deployment that is deleted again."""
     other = await at.deploy(deployment(name="tmp-home-dfw"))
     made = await at.stage.named(PLANE, NetworkBinding, "tmp-home-dfw-net-0", NAMESPACE)
     fresh = await at.client.get(WorkloadDeployment, other.metadata.name, NAMESPACE)
@@ -399,7 +399,7 @@ async def _template_binding(at: Cell) -> NetworkBinding:
 
 
 def test_failed_networks_do_not_keep_instances_from_being_created(tmp_path: Path) -> None:
-    """Where bindings are refused the Instance is there all the same, and waits at its gate."""
+    """If bindings are refused the Instance is created all the same, and waits at its gate."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)

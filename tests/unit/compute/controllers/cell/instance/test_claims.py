@@ -1,4 +1,4 @@
-"""Claims that outlived what they were made for."""
+"""Leaked claims: those that have no Instance any more."""
 
 from msgspec.structs import replace
 
@@ -23,7 +23,7 @@ async def forgotten(rig: Rig, name: str = CLAIM, cell: str = CELL, **meta) -> Re
 
 
 def test_w51_a_claim_without_an_instance_is_released_and_reported(tmp_path):
-    """No Instance has it and no slot awaits it: it goes, and an event in the project says so."""
+    """It has no Instance and no slot: it is deleted, with an event in the project."""
 
     async def story(rig: Rig) -> None:
         await forgotten(rig)
@@ -40,7 +40,7 @@ def test_w51_a_claim_without_an_instance_is_released_and_reported(tmp_path):
 
 
 def test_w51_a_claim_whose_finalizer_was_removed_by_hand(tmp_path):
-    """An Instance that vanished without giving its claim back leaves none behind."""
+    """An Instance that was deleted without releasing its claim leaves none behind."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -60,7 +60,7 @@ def test_w51_a_claim_whose_finalizer_was_removed_by_hand(tmp_path):
 
 
 def test_w51_a_slot_that_is_removed_while_it_is_empty(tmp_path):
-    """The claim that was left to the next Instance goes when there will be none."""
+    """A claim that was kept for the next Instance is deleted with the slot."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -82,7 +82,7 @@ def test_w51_a_slot_that_is_removed_while_it_is_empty(tmp_path):
 
 
 def test_w51_claims_of_empty_slots_are_deleted_with_their_deployment(tmp_path):
-    """The end of a deployment asks for what was left to its slots, at once."""
+    """The deletion of a deployment requeues the claims of its slots at once."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -204,7 +204,7 @@ def test_a_project_without_claims_is_disengaged_again(tmp_path):
 
 
 def test_namespaces_without_a_project_and_of_projects_that_are_gone(tmp_path):
-    """What stands for no project is not visited, and what is gone holds nothing up."""
+    """A namespace without a project is not visited, and a project that is gone blocks nothing."""
 
     async def story(rig: Rig) -> None:
         upstream_labels = {
@@ -223,7 +223,7 @@ def test_namespaces_without_a_project_and_of_projects_that_are_gone(tmp_path):
 
 
 def test_an_unreachable_project_is_visited_when_it_is_back(tmp_path):
-    """What was forgotten there is found then."""
+    """Leaked claims in it are found then."""
 
     async def story(rig: Rig) -> None:
         await forgotten(rig)

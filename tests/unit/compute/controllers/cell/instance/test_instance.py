@@ -1,4 +1,4 @@
-"""Instances of a cell: through the quota gate, Ready, and gone."""
+"""Instances of a cell: through the quota gate, Ready, and deleted."""
 
 from compute.api import finalizers
 from compute.api.compute import Instance
@@ -57,7 +57,7 @@ def test_the_gate_opens_in_the_pass_that_sees_the_grant(tmp_path):
 
 
 def test_waiting_is_reported_only_after_a_moment(tmp_path):
-    """What is granted at once costs the cell no word of waiting; what is not granted says so."""
+    """A grant at once costs no status write about waiting; a pending claim is reported."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -78,7 +78,7 @@ def test_waiting_is_reported_only_after_a_moment(tmp_path):
 
 
 def test_w14_ready_observes_the_newest_generation(tmp_path):
-    """After a gate has opened, Ready and QuotaGranted speak of the Instance as it is then."""
+    """After a gate has opened, Ready and QuotaGranted observe the new generation."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -95,7 +95,7 @@ def test_w14_ready_observes_the_newest_generation(tmp_path):
 
 
 def test_w17_the_claim_is_deleted_after_the_machine_has_stopped(tmp_path):
-    """Quota is not given to others while the machine of an Instance may run."""
+    """Quota is not released while the machine of an Instance may run."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -118,7 +118,7 @@ def test_w17_the_claim_is_deleted_after_the_machine_has_stopped(tmp_path):
 
 
 def test_w65_a_restart_keeps_its_claim(tmp_path):
-    """The next Instance of a slot finds the grant of the one before, and is let through at once."""
+    """The next Instance of a slot uses the grant of its predecessor, and passes at once."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -137,7 +137,7 @@ def test_w65_a_restart_keeps_its_claim(tmp_path):
 
 
 def test_two_replicas_of_the_controllers_reach_the_same_state(tmp_path):
-    """Nothing rests on being alone: two that do the same leave one claim, and then none."""
+    """Two replicas create one claim, and delete it."""
 
     async def story(rig: Rig) -> None:
         rig.start(twice=True)
@@ -156,7 +156,7 @@ def test_two_replicas_of_the_controllers_reach_the_same_state(tmp_path):
 
 
 def test_an_instance_of_another_client_gets_the_finalizer_before_a_claim(tmp_path):
-    """Without our finalizer an Instance would go and leave its claim behind."""
+    """Without our finalizer an Instance would leak its claim."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -170,7 +170,7 @@ def test_an_instance_of_another_client_gets_the_finalizer_before_a_claim(tmp_pat
 
 
 def test_an_instance_of_the_original_is_released(tmp_path):
-    """The original's finalizer stands for a hub copy, which goes by itself here."""
+    """The original's finalizer stands for a hub copy, which is deleted without it here."""
 
     async def story(rig: Rig) -> None:
         rig.start()

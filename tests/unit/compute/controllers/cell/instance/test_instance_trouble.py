@@ -32,7 +32,7 @@ from tests.support.compute.cell_rig import (
 
 @pytest.mark.parametrize("reason", ["ImageUnavailable", "InstanceCrashing", "ConfigurationError"])
 def test_w18_a_machine_that_cannot_run_is_reported_once(tmp_path, reason):
-    """A Warning comes when the reason does, however often the provider repeats itself."""
+    """One Warning per new reason, however often the provider writes it."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -68,7 +68,7 @@ def binding(status: ConditionStatus, reason: str) -> NetworkBinding:
 
 
 async def bind(rig: Rig, status: ConditionStatus, reason: str) -> None:
-    """Answer a binding, as the network service does."""
+    """Write the status of a binding, as the network service does."""
     wanted = binding(status, reason)
     found = await rig.cell.find(NetworkBinding, wanted.metadata.name, NAMESPACE)
     there = found or await rig.cell.create(wanted)
@@ -76,7 +76,7 @@ async def bind(rig: Rig, status: ConditionStatus, reason: str) -> None:
 
 
 def test_a_network_that_failed_is_reported_by_the_instances_that_wait(tmp_path):
-    """The binding's failure becomes Ready's reason, with a Warning, and goes with the failure."""
+    """The binding's failure becomes the reason of Ready, with a Warning, until it is fixed."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -100,7 +100,7 @@ def test_a_network_that_failed_is_reported_by_the_instances_that_wait(tmp_path):
 
 
 def test_networks_are_not_read_without_networking(tmp_path):
-    """With networking off a binding says nothing, be it there or not."""
+    """Without networking bindings are ignored."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -117,7 +117,7 @@ def test_networks_are_not_read_without_networking(tmp_path):
 
 
 def test_bindings_of_other_deployments_requeue_nothing(tmp_path):
-    """A binding whose name is none of ours is none of our business."""
+    """A binding with a name of another form is ignored."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -155,7 +155,7 @@ def test_without_quota_the_gate_opens(tmp_path):
 
 
 def test_without_quota_a_machine_that_stops_is_no_longer_ready(tmp_path):
-    """An Instance that only its provider holds is judged until it has gone."""
+    """An Instance with only its provider's finalizer has conditions until it is gone."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -173,7 +173,7 @@ def test_without_quota_a_machine_that_stops_is_no_longer_ready(tmp_path):
 
 
 def test_quota_switched_off_removes_its_finalizer(tmp_path):
-    """A finalizer from the time before holds nothing up."""
+    """A finalizer from before blocks no deletion."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -193,7 +193,7 @@ async def relabel(rig: Rig, **new_labels: str) -> None:
 
 
 def test_a_namespace_without_the_labels_of_its_project(tmp_path):
-    """Nothing is guessed; once the labels are back everything goes on, without a timer."""
+    """Nothing is guessed; once the labels are back it continues, without a timer."""
 
     async def story(rig: Rig) -> None:
         labelled = (await rig.cell.get(Namespace, NAMESPACE)).metadata.labels
@@ -238,7 +238,7 @@ def test_an_instance_of_an_unknown_project_is_released_with_a_warning(tmp_path):
 
 
 async def vanish(rig: Rig) -> None:
-    """Let an Instance go live, while the cache goes on to show it."""
+    """Delete an Instance, while the cache still has it."""
     await rig.stage.rest(1)
     rig.home.deaf = True
     await rig.delete()
@@ -247,7 +247,7 @@ async def vanish(rig: Rig) -> None:
 
 
 def test_an_instance_that_vanishes_under_a_pass_is_no_error(tmp_path):
-    """What is gone needs nothing."""
+    """An Instance that is gone needs nothing."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -265,7 +265,7 @@ def test_an_instance_that_vanishes_under_a_pass_is_no_error(tmp_path):
 
 
 def test_nothing_is_claimed_for_an_instance_that_is_gone(tmp_path):
-    """A cache that still shows it is not believed."""
+    """The Instance is read live before the claim is created."""
 
     async def story(rig: Rig) -> None:
         rig.start()

@@ -30,7 +30,7 @@ def heal(rig: Rig) -> None:
 
 
 def test_an_isolated_cell_replaces_its_instances(tmp_path):
-    """An Instance that takes the place of another runs on its slot's grant, asked or not."""
+    """An Instance that replaces another runs on the grant of its slot."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -57,7 +57,7 @@ def test_an_isolated_cell_replaces_its_instances(tmp_path):
 
 
 def test_w13_a_grant_that_was_not_reported_yet_outlives_its_cell(tmp_path):
-    """The gate was open when the cell's process ended; the next cannot ask, and stops nothing."""
+    """The gate was open when the process ended; the next process cannot read the claim, and stops nothing."""
 
     async def story(rig: Rig) -> None:
         first = rig.start_process()
@@ -77,7 +77,7 @@ def test_w13_a_grant_that_was_not_reported_yet_outlives_its_cell(tmp_path):
 
 
 def test_an_isolated_cell_starts_nothing_without_a_grant(tmp_path):
-    """A new slot waits, and says why; it continues when the project is reachable again."""
+    """A new slot waits with a reason, and continues when the project is reachable again."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -99,7 +99,7 @@ def test_an_isolated_cell_starts_nothing_without_a_grant(tmp_path):
 
 
 def test_a_smaller_grant_opens_no_gate_of_a_larger_instance(tmp_path):
-    """Only what the slot was granted counts: not a claim of another size, nor one that is going."""
+    """Only the slot's own grant counts: not a claim of another size, nor a deleting one."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -173,7 +173,7 @@ def test_an_instance_waits_a_little_for_a_quota_service_that_restarts(tmp_path):
 
 
 def test_w16_an_unreachable_hub_blocks_no_instance(tmp_path):
-    """An Instance comes, runs and goes while the hub cannot be reached."""
+    """An Instance is created, runs and is deleted while the hub is unreachable."""
 
     async def story(rig: Rig) -> None:
         rig.start()

@@ -23,7 +23,7 @@ from tests.support.compute.cell_rig import (
 
 
 def test_w50_a_claim_names_its_cell_and_its_instance(tmp_path):
-    """The claim counts the Instance and its size, and refers to the Instance itself."""
+    """The claim has the size of the Instance and refers to it."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -66,7 +66,7 @@ def test_a_denied_instance_passes_when_budget_is_free(tmp_path):
 
 
 def test_an_instance_that_was_denied_for_hours_still_claims(tmp_path):
-    """Asking again and again is no fight: budget that frees after hours is found in minutes."""
+    """Repeated claims are no write conflict loop: free budget is found in minutes."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -102,7 +102,7 @@ def test_w15_a_lack_of_budget_is_reported_once(tmp_path):
 
 
 def test_w47_a_claim_that_was_created_meanwhile_is_read(tmp_path):
-    """That there is a claim already is no trouble of the quota service."""
+    """A claim that exists already is no failure of the quota service."""
 
     async def story(rig: Rig) -> None:
         rig.start(twice=True)
@@ -153,7 +153,7 @@ def test_w49_a_claim_of_another_size_is_no_grant(tmp_path):
 
 
 def test_w64_a_claim_that_is_being_deleted_is_no_grant(tmp_path):
-    """An Instance that comes at once after another waits for a claim that stays."""
+    """An Instance that follows another at once waits for a claim that is not deleting."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -197,7 +197,7 @@ def test_a_lost_claim_is_created_again_and_nothing_stops(tmp_path):
 
 
 def test_a_stale_cache_does_not_release_the_claim_of_the_next_instance(tmp_path):
-    """A controller whose cache still shows an Instance that has gone leaves its successor's claim."""
+    """A controller with a stale cache keeps the claim of the Instance's successor."""
 
     async def story(rig: Rig) -> None:
         rig.start(twice=True)
@@ -217,7 +217,7 @@ def test_a_stale_cache_does_not_release_the_claim_of_the_next_instance(tmp_path)
 
 
 def test_class_5_the_claim_of_the_next_of_its_name_is_not_released(tmp_path):
-    """An Instance that only the cache still shows gives nothing back: its name is another's by now."""
+    """An Instance that only the cache still has releases nothing: its name belongs to another."""
 
     async def story(rig: Rig) -> None:
         rig.start()

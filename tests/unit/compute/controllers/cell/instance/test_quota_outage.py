@@ -42,7 +42,7 @@ def test_a_missed_grant_is_found_by_polling(tmp_path, deaf_from):
 
 
 def test_a_conflict_never_falls_into_error_backoff_while_quota_is_pending(tmp_path):
-    """However often others write the Instance first, a grant is taken up a second later."""
+    """However often other writers win, a grant takes effect a second later."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -61,7 +61,7 @@ def test_a_conflict_never_falls_into_error_backoff_while_quota_is_pending(tmp_pa
 
 
 def test_w13_an_outage_of_quota_stops_no_instance(tmp_path):
-    """While the project cannot be reached a running Instance stays Ready, and nothing is written."""
+    """While the project is unreachable a running Instance stays Ready, and nothing is written."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -145,7 +145,7 @@ def test_a_short_outage_writes_no_warning(tmp_path):
     ids=["forbidden", "no namespace"],
 )
 def test_a_refusal_is_reported_and_retried(tmp_path, refusal, status, reason):
-    """What the project refuses shows on the Instance, and passes once it is fixed."""
+    """A refusal of the project is reported on the Instance until it is fixed."""
 
     async def story(rig: Rig) -> None:
         rig.start()

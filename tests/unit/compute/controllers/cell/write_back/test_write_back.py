@@ -49,7 +49,7 @@ def test_an_instance_is_copied_with_its_status_and_the_copy_deleted_with_it(tmp_
 
 
 def test_each_change_is_reported_without_delay(tmp_path):
-    """What the provider says of a machine is on the hub a moment later."""
+    """A condition of the provider is on the hub a moment later."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -63,7 +63,7 @@ def test_each_change_is_reported_without_delay(tmp_path):
 
 
 def test_short_lived_conditions_are_not_copied(tmp_path):
-    """An Instance that comes up without a stop costs the hub two writes: the copy, and its status."""
+    """An Instance that starts without a pause costs the hub two writes: the copy, and its status."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -96,7 +96,7 @@ def test_an_instance_whose_status_does_not_settle_is_copied_after_a_moment(tmp_p
 
 
 def test_without_its_deployment_on_the_hub_nothing_is_copied(tmp_path):
-    """An orphan cannot come to be; when the deployment comes back its copies do."""
+    """No orphan is created; when the deployment is back its copies are created."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -202,7 +202,7 @@ def test_a_deleting_copy_is_created_again_when_it_is_gone(tmp_path):
 
 
 def test_a_deleting_copy_is_not_deleted_again(tmp_path):
-    """The Instance is gone and so is, soon, its copy."""
+    """The Instance is gone, and its copy soon after."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -241,7 +241,7 @@ def test_a_copy_stays_while_a_live_read_finds_the_instance(tmp_path):
 
 
 def test_w16_a_hub_that_was_unreachable_gets_only_differences(tmp_path):
-    """On return one write for each Instance that changed, and none for the others."""
+    """Once it is reachable: one write per changed Instance, and none for the others."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -265,7 +265,7 @@ def test_w16_a_hub_that_was_unreachable_gets_only_differences(tmp_path):
 
 
 def test_an_instance_that_cannot_be_linked_waits_for_its_labels(tmp_path):
-    """A copy that is linked to nothing is worse than none."""
+    """A copy without its labels is worse than none."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -306,7 +306,7 @@ def test_a_namespace_without_the_labels_of_its_project_is_waited_for(tmp_path):
 
 
 def test_two_replicas_of_write_back_reach_the_same_state(tmp_path):
-    """Two that make the same copy leave one."""
+    """Two replicas that create the same copy leave one."""
 
     async def story(rig: Rig) -> None:
         rig.start(twice=True)
@@ -321,7 +321,7 @@ def test_two_replicas_of_write_back_reach_the_same_state(tmp_path):
 
 
 def test_a_replica_with_a_stale_cache_restores_nothing_old(tmp_path):
-    """Another of the same cell has copied the Instance as it is; that stays."""
+    """Another replica has copied the current Instance; that stays."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -340,7 +340,7 @@ def test_a_replica_with_a_stale_cache_restores_nothing_old(tmp_path):
 
 
 def test_a_stale_cache_of_a_deleted_instance_does_not_restore_its_copy(tmp_path):
-    """The Instance of that name may be another."""
+    """The Instance of that name may be another one."""
 
     async def story(rig: Rig) -> None:
         rig.start()

@@ -1,4 +1,4 @@
-"""Copies that more than one cell, or more than one deployment, has a claim to."""
+"""Copies that more than one cell, or more than one deployment, could own."""
 
 from msgspec.structs import replace
 
@@ -46,7 +46,7 @@ async def bind(rig: Rig, *cells: str) -> None:
 
 
 async def copy_of_another(rig: Rig, ordinal: int = 0, cell: str | None = OTHER) -> Instance:
-    """A copy that another cell wrote, or the original, which did not say who it was."""
+    """A copy that another cell wrote, or the original, which writes no cell label."""
     owner = await rig.upstairs.get(WorkloadDeployment, "web-home-dfw", NAMESPACE)
     own_labels = {labels.DEPLOYMENT_NAME: "web-home-dfw"}
     if cell:
@@ -65,7 +65,7 @@ def written_here(copy: Instance) -> bool:
 
 
 def test_w62_the_copy_of_another_cell_is_left_alone(tmp_path):
-    """As long as the engine has not chosen this cell, it does not write over the other's."""
+    """Until the engine has chosen this cell, it does not overwrite the other's copy."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -84,7 +84,7 @@ def test_w62_the_copy_of_another_cell_is_left_alone(tmp_path):
 
 
 def test_w62_a_cell_takes_over_what_the_engine_has_moved_to_it(tmp_path):
-    """The copies of the cell before are written over, and those of closed slots removed."""
+    """The copies of the cell of before are overwritten, and those of removed slots deleted."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -106,7 +106,7 @@ def test_w62_a_cell_takes_over_what_the_engine_has_moved_to_it(tmp_path):
 
 
 def test_a_copy_of_the_original_is_adopted(tmp_path):
-    """A copy that does not say who wrote it becomes this cell's."""
+    """A copy without a cell label becomes this cell's."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -120,7 +120,7 @@ def test_a_copy_of_the_original_is_adopted(tmp_path):
 
 
 def test_a_copy_that_moved_away_is_not_deleted(tmp_path):
-    """When another cell has taken a copy over, the end of the Instance here does not end it."""
+    """When another cell has taken a copy over, the deletion of the Instance here does not delete it."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -140,7 +140,7 @@ def test_a_copy_that_moved_away_is_not_deleted(tmp_path):
 
 
 def test_a_copy_of_an_earlier_deployment_is_deleted_and_created_again(tmp_path):
-    """What another controls is left to it, even under the same name."""
+    """A copy with another controller is left alone, even under the same name."""
 
     async def story(rig: Rig) -> None:
         rig.start()

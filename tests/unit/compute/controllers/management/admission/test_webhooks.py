@@ -151,7 +151,7 @@ def test_a_body_that_is_no_review_is_refused(tmp_path, path, body, why):
 
 
 def test_the_project_is_the_one_that_the_request_names(tmp_path):
-    """A project that is not known is a passing trouble, and never another's project."""
+    """An unknown project is a temporary error, and never taken for another project."""
     user = {"username": "ann", "extra": {"iam.miloapis.com/parent-name": ["attic"]}}
     (reply,) = responses(tmp_path, VALIDATE, review(sandbox(), userInfo=user))
 

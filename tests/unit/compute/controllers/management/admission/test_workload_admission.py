@@ -1,4 +1,4 @@
-"""What is asked before a Workload is written."""
+"""Admission of Workloads."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ PAUSED = "compute.datumapis.com/paused"
 
 
 def judged(tmp_path, story: Story) -> None:
-    """Tell a story in a project that offers DFW, where ann may use every network of default."""
+    """Run a story in a project that offers DFW, where ann may use every network of default."""
 
     async def whole(stage: Stage) -> None:
         client = stage.client(PROJECT, "admin")
@@ -79,7 +79,7 @@ async def refused(stage: Stage, new: Document, old: Document | None = None, **mo
 
 @pytest.mark.parametrize("document", [sandbox(), machine()], ids=["sandbox", "machine"])
 def test_a_valid_workload_is_admitted(tmp_path, document):
-    """Without a word."""
+    """Without a warning."""
 
     async def story(stage: Stage) -> None:
         assert await asked(stage, document) == ()
@@ -88,7 +88,7 @@ def test_a_valid_workload_is_admitted(tmp_path, document):
 
 
 def test_a_city_must_be_offered_to_the_project(tmp_path):
-    """What is offered is what the project's LocationBindings say at this moment."""
+    """The offered cities are those of the project's LocationBindings, read live."""
 
     async def story(stage: Stage) -> None:
         why = await refused(stage, sandbox({CITIES: ["DFW", "LHR"]}))
@@ -100,7 +100,7 @@ def test_a_city_must_be_offered_to_the_project(tmp_path):
 
 
 def test_no_workload_is_admitted_into_a_deleting_project(tmp_path):
-    """As in a namespace; what is there may still be changed, and other projects do not notice."""
+    """As in a namespace; existing Workloads may still change, and other projects are not affected."""
 
     async def story(stage: Stage) -> None:
         await stage.engage("core", "core")
@@ -131,7 +131,7 @@ def test_no_workload_is_admitted_into_a_deleting_project(tmp_path):
     ],
 )
 def test_w52_an_update_is_held_to_the_rules(tmp_path, changes, blamed):
-    """What could not be made cannot be brought about by a change either."""
+    """A change cannot bring about what could not be created."""
 
     async def story(stage: Stage) -> None:
         assert blamed in await refused(stage, sandbox(changes), sandbox())
@@ -162,7 +162,7 @@ def test_w54_a_placement_has_a_name_of_its_own(tmp_path):
 
 
 def test_w45_a_name_that_is_no_label_is_refused(tmp_path):
-    """The names of all that is made from it are labels too."""
+    """The names of all objects created from it are label values too."""
 
     async def story(stage: Stage) -> None:
         assert "metadata.name" in await refused(stage, sandbox({"metadata/name": "w" * 64}))
@@ -184,7 +184,7 @@ def test_all_faults_are_reported_at_once(tmp_path):
 
 
 def test_a_user_needs_permission_to_use_a_network(tmp_path):
-    """In the namespace of the network that will really be attached."""
+    """In the namespace of the network that is attached."""
 
     async def story(stage: Stage) -> None:
         why = await refused(stage, sandbox(), user=UserInfo(username="bob"))
@@ -251,7 +251,7 @@ def test_the_review_has_all_of_the_users_info(tmp_path):
 
 
 def test_a_project_that_does_not_serve_locations_offers_no_city(tmp_path, monkeypatch):
-    """The error says that, and not that something broke."""
+    """The error names the missing permission, and no internal error."""
     kinds = tuple(k for k in stages.every_kind() if k.resource.kind != "LocationBinding")
     monkeypatch.setattr(stages, "every_kind", lambda: Kinds(kinds))
 
@@ -282,7 +282,7 @@ def test_an_invalid_workload_needs_no_permission_check(tmp_path):
     ids=["breaks a rule", "cannot be read"],
 )
 def test_a_write_that_keeps_the_spec_is_admitted(tmp_path, old):
-    """An old Workload may be older than a rule, and its finalizers must still go on."""
+    """A Workload may be older than a rule, and its finalizers must still be added."""
 
     async def story(stage: Stage) -> None:
         held = changed(old, {"metadata/finalizers": ["x"]})
@@ -306,7 +306,7 @@ def test_rollout_annotations_are_validated_when_they_change(tmp_path):
 
 
 def test_a_deleting_workload_is_never_refused(tmp_path):
-    """Not even a change of its spec: its finalizers must come off."""
+    """Not even a change of its spec: its finalizers must be removable."""
 
     async def story(stage: Stage) -> None:
         old = sandbox({"metadata/deletionTimestamp": "2026-01-01T00:00:00Z"})
@@ -339,7 +339,7 @@ def test_a_city_that_was_withdrawn_may_stay_and_is_warned_of(tmp_path):
 
 @pytest.mark.parametrize("verb", ["DELETE", "CONNECT", "delete"])
 def test_other_verbs_are_not_reviewed(tmp_path, verb):
-    """Whatever is written there."""
+    """Regardless of the value."""
 
     async def story(stage: Stage) -> None:
         assert await admission_of(stage).review(verb, None, sandbox(), ANN, PROJECT) == ()
@@ -360,7 +360,7 @@ def test_the_plane_and_the_webhook_spell_verbs_their_own_way(tmp_path):
 
 
 def test_trap_117_a_project_that_is_not_known_yet_is_unavailable(tmp_path):
-    """A replica that has not engaged the project says so, and does not take it for absent."""
+    """A replica that has not engaged the project returns Unavailable."""
 
     async def story(stage: Stage) -> None:
         with pytest.raises(Unavailable, match="the project attic is not known here yet"):
@@ -370,7 +370,7 @@ def test_trap_117_a_project_that_is_not_known_yet_is_unavailable(tmp_path):
 
 
 def test_without_a_project_there_must_be_only_one(tmp_path):
-    """Another's cities and networks must never decide."""
+    """The cities and networks of another project must never decide."""
 
     async def story(stage: Stage) -> None:
         assert await asked(stage, sandbox(), project="") == ()
@@ -383,7 +383,7 @@ def test_without_a_project_there_must_be_only_one(tmp_path):
 
 @pytest.mark.parametrize("name", [PROJECT, f"org/{PROJECT}", f"/{PROJECT}"])
 def test_a_project_is_found_by_its_last_path_segment(tmp_path, name):
-    """Planes are engaged under that."""
+    """Planes are engaged under that name."""
 
     async def story(stage: Stage) -> None:
         assert await asked(stage, sandbox(), project=name) == ()
@@ -403,7 +403,7 @@ EMPTY = sandbox({POLICY: ""})
 
 
 def test_an_empty_policy_becomes_the_default_one():
-    """Some clients send an empty text for a field they were not given. The rest stays as it is."""
+    """Some clients send an empty text for an absent field. The rest is kept."""
     newer = changed(EMPTY, {"spec/futureField": 1})
     got = completed(newer, defaults("CREATE", newer, None))
 
@@ -424,12 +424,12 @@ def test_an_empty_policy_becomes_the_default_one():
     ids=["complete", "unreadable", "no spec", "the same spec", "being deleted", "deletion"],
 )
 def test_no_defaults_are_set_where_nothing_is_written_or_missing(verb, new, old):
-    """A write that leaves the spec of an old Workload alone must make no new generation of it."""
+    """A write that keeps the spec of an old Workload must create no new generation."""
     assert defaults(verb, new, old) == ()
 
 
 def test_a_document_without_metadata_is_refused(tmp_path):
-    """Nothing that a client sends may break the one who is asked."""
+    """No document of a client may break admission."""
 
     async def story(stage: Stage) -> None:
         with pytest.raises(Invalid):

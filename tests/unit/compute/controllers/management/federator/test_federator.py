@@ -1,4 +1,4 @@
-"""A project's deployment goes to the hub, and is kept there as the project wants it."""
+"""A project's deployment is copied to the hub, and the copy is kept in sync."""
 
 import msgspec
 
@@ -25,7 +25,7 @@ AVAILABLE = condition("Available", "True", "StableInstanceFound")
 
 
 def test_a_deployment_reaches_the_hub(tmp_path):
-    """Its namespace, its copy with the labels that choose a cell, and its city's policy are made."""
+    """Its namespace, its copy with the labels that select a cell, and its city's policy are created."""
 
     async def story(on: Setting) -> None:
         on.start(federator.controllers)
@@ -48,7 +48,7 @@ def test_a_deployment_reaches_the_hub(tmp_path):
 
 
 def test_it_has_annotation_and_finalizer_before_the_copy_is_written(tmp_path):
-    """Where it goes and the finalizer are written at once, before anything is made on the hub."""
+    """The annotation and the finalizer are one write, before anything is created on the hub."""
 
     async def story(on: Setting) -> None:
         on.start(federator.controllers)
@@ -86,7 +86,7 @@ def test_a_change_reaches_the_hub(tmp_path):
 
 
 def test_w19_what_the_cell_must_obey_travels_and_so_does_its_absence(tmp_path):
-    """An error in referenced data reaches the hub; once it is lifted it is gone there too."""
+    """An error in referenced data is copied to the hub; once it is fixed it is removed there too."""
     reserved = {annotations.REFERENCED_DATA_ERROR: "{}", annotations.SUSPENDED: "true"}
 
     async def story(on: Setting) -> None:
@@ -104,7 +104,7 @@ def test_w19_what_the_cell_must_obey_travels_and_so_does_its_absence(tmp_path):
 
 
 def test_w22_two_spellings_of_a_city_have_a_policy_each(tmp_path):
-    """Cells are chosen by the exact word, so LAX and lax are two cities and never share a policy."""
+    """Cells are selected by the exact label, so LAX and lax are two cities and never share a policy."""
 
     async def story(on: Setting) -> None:
         on.start(federator.controllers)
@@ -125,7 +125,7 @@ def test_w22_two_spellings_of_a_city_have_a_policy_each(tmp_path):
 
 
 def test_another_city_gets_its_policy_too(tmp_path):
-    """A deployment that moves to another city is sent by that city's policy."""
+    """A deployment that moves to another city gets that city's policy."""
 
     async def story(on: Setting) -> None:
         on.start(federator.controllers)
@@ -186,7 +186,7 @@ def test_a_copy_that_is_deleted_on_the_hub_is_created_again(tmp_path):
 
 
 def test_an_edit_of_the_annotation_is_reverted(tmp_path):
-    """The annotation and the finalizer are the federator's."""
+    """The federator restores its annotation and finalizer."""
 
     async def story(on: Setting) -> None:
         on.start(federator.controllers)
@@ -239,7 +239,7 @@ def test_a_project_that_cannot_be_a_label_is_refused(tmp_path):
 
 
 def test_two_projects_are_kept_apart(tmp_path):
-    """Deployments of one name in two projects have a copy and a report of their own."""
+    """Deployments of one name in two projects have their own copy and status."""
 
     async def story(on: Setting) -> None:
         on.start(federator.controllers)
@@ -364,7 +364,7 @@ def test_a_copy_in_a_terminating_namespace_is_waited_for(tmp_path):
 
 
 def test_w25_events_and_metrics_report_it(tmp_path):
-    """Each step leaves an event on the deployment, and each pass counts."""
+    """Each step writes an event on the deployment, and each reconcile pass is counted."""
 
     async def story(on: Setting) -> None:
         on.start(federator.controllers)

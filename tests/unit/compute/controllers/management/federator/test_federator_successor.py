@@ -1,4 +1,4 @@
-"""A deployment that is gone, and followed by another of its name, takes nothing of that one along."""
+"""A deployment that is gone deletes nothing of its successor."""
 
 from compute.api import annotations, finalizers
 from compute.api.compute import WorkloadDeployment
@@ -10,7 +10,7 @@ from tests.support.compute.management_builders import WEB, Setting, Still, set_u
 
 
 async def _leaving(on: Setting) -> WorkloadDeployment:
-    """A deployment that is to go, as the cache will show it indefinitely; the hub is not there yet."""
+    """A deleting deployment in a cache that never changes; the hub is not engaged yet."""
     noted = {annotations.FEDERATION_NAMESPACE: on.hub_namespace}
     held = with_meta(original(), uid="", generation=0, annotations=noted)
     shop = on.stage.client("shop")
@@ -24,7 +24,7 @@ async def _leaving(on: Setting) -> WorkloadDeployment:
 
 
 def test_a_copy_of_the_next_deployment_stays(tmp_path):
-    """Who still sees the one that is gone does not remove what another has sent for the next."""
+    """A stale cache of the predecessor does not delete the copy of its successor."""
 
     async def story(on: Setting) -> None:
         shop, hub = on.stage.client("shop"), on.stage.client("hub")
@@ -43,7 +43,7 @@ def test_a_copy_of_the_next_deployment_stays(tmp_path):
 
 
 def test_a_copy_of_a_deleted_deployment_is_deleted(tmp_path):
-    """As long as it is there itself, its copy is removed, however old the sight of it."""
+    """While it exists, its copy is deleted, however stale the cache is."""
 
     async def story(on: Setting) -> None:
         hub = on.stage.client("hub")

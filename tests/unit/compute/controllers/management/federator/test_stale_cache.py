@@ -1,4 +1,4 @@
-"""Caches may cause work, never harm: what they show too late makes and removes nothing."""
+"""A stale cache causes reconcile passes, but creates and deletes nothing."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ from tests.support.compute.management_builders import (
 
 
 async def _behind(on: Setting, namespace: str = "default") -> WorkloadDeployment:
-    """A deployment that the cache has seen, and will see no change of; the hub is not there yet."""
+    """A deployment in a cache that never changes; the hub is not engaged yet."""
     await hub_namespace_of(on.stage, PROJECT, namespace)
     made = with_meta(original(), namespace=namespace, uid="", generation=0)
     sent = await on.stage.client("shop").create(made)
@@ -43,7 +43,7 @@ async def _hub_comes(on: Setting) -> None:
 
 
 def test_a_deployment_that_is_gone_is_not_copied(tmp_path):
-    """A deployment that the cache still shows is not made on the hub."""
+    """A deployment that only the cache still has is not copied to the hub."""
 
     async def story(on: Setting) -> None:
         await on.stage.client("shop").delete(await _behind(on))
@@ -71,7 +71,7 @@ def test_a_deployment_that_is_gone_with_its_namespace_is_not_copied(tmp_path):
 
 
 def test_an_invalid_deployment_is_not_copied(tmp_path):
-    """What goes to the hub is what the project says now."""
+    """The copy is written from the live deployment."""
 
     async def story(on: Setting) -> None:
         sent = await _behind(on)
@@ -85,7 +85,7 @@ def test_an_invalid_deployment_is_not_copied(tmp_path):
 
 
 def test_the_hub_namespace_of_an_earlier_namespace_deletes_nothing_of_the_next(tmp_path):
-    """A cache that shows a namespace of yesterday does not decide which copies are strays."""
+    """A stale namespace in a cache does not decide which copies are strays."""
 
     async def story(on: Setting) -> None:
         shop, hub = on.stage.client("shop"), on.stage.client("hub")
@@ -156,7 +156,7 @@ def test_a_hub_that_does_not_serve_deployments_is_not_taken_for_empty(tmp_path):
 
 
 def test_a_projection_that_is_gone_with_its_namespace_is_left_alone(tmp_path):
-    """The cache still shows it when its copy goes."""
+    """The cache still has it when its copy is deleted."""
 
     async def story(on: Setting) -> None:
         shop, hub = on.stage.client("shop"), on.stage.client("hub")

@@ -1,4 +1,4 @@
-"""What the hub knows of a deployment is what its project shows."""
+"""The status of a deployment on the hub is shown in its project."""
 
 from datetime import timedelta
 
@@ -45,7 +45,7 @@ def test_the_cells_report_reaches_the_project(tmp_path):
 
 
 def test_the_projects_own_conditions_are_kept(tmp_path):
-    """Referenced data are resolved in the project, and the hub cannot know."""
+    """Referenced data are resolved in the project, so the hub has no condition of it."""
 
     async def story(on: Setting) -> None:
         on.start(federator.controllers)
@@ -65,7 +65,7 @@ def test_the_projects_own_conditions_are_kept(tmp_path):
 
 
 def test_an_edit_of_the_status_is_reverted(tmp_path):
-    """The project's status says what the hub's says."""
+    """The project's status equals the hub's."""
 
     async def story(on: Setting) -> None:
         on.start(federator.controllers)
@@ -126,7 +126,7 @@ def test_a_city_whose_only_cell_is_unreachable_is_reported_with_the_time(tmp_pat
 
 
 def test_an_unreachable_cell_is_not_taken_for_ready(tmp_path):
-    """Unknown since the last renewal of the lease; the counts stay, and so does the rest at rest."""
+    """Unknown since the last renewal of the lease; the counts stay."""
 
     async def story(on: Setting) -> None:
         on.start(federator.controllers)
@@ -152,7 +152,7 @@ def test_an_unreachable_cell_is_not_taken_for_ready(tmp_path):
 
 
 def test_a_cell_that_is_ready_again_is_believed_again(tmp_path):
-    """What it reported last is shown, and one word of Ready is enough for that."""
+    """Its last status is shown as soon as its Cluster is Ready."""
 
     async def story(on: Setting) -> None:
         on.start(federator.controllers)
@@ -169,7 +169,7 @@ def test_a_cell_that_is_ready_again_is_believed_again(tmp_path):
 
 
 def test_without_a_lease_the_ready_condition_gives_the_time(tmp_path):
-    """It is when Ready was last something else."""
+    """It is the last transition of Ready."""
 
     async def story(on: Setting) -> None:
         on.start(federator.controllers)
@@ -186,7 +186,7 @@ def test_without_a_lease_the_ready_condition_gives_the_time(tmp_path):
 
 
 def test_a_lease_that_is_still_renewed_changes_nothing(tmp_path):
-    """The message stays as it is from pass to pass."""
+    """The message is the same in every reconcile pass."""
 
     async def story(on: Setting) -> None:
         on.start(federator.controllers)
@@ -204,7 +204,7 @@ def test_a_lease_that_is_still_renewed_changes_nothing(tmp_path):
 
 
 def test_a_lease_that_was_never_renewed_is_ignored(tmp_path):
-    """The cluster's own word is left."""
+    """The time of the Ready condition is kept."""
 
     async def story(on: Setting) -> None:
         on.start(federator.controllers)
@@ -244,7 +244,7 @@ def test_a_binding_of_another_kind_is_ignored(tmp_path):
 
 
 def test_a_clusters_heartbeat_requeues_nothing(tmp_path):
-    """Only what Ready says matters: a status that is renewed all the time costs no passes."""
+    """Only Ready matters: a heartbeat costs no reconcile pass."""
 
     async def story(on: Setting) -> None:
         on.start(federator.controllers)
@@ -267,7 +267,7 @@ def test_a_clusters_heartbeat_requeues_nothing(tmp_path):
 
 
 def test_a_binding_of_an_earlier_deployment_is_ignored(tmp_path):
-    """It is of another object of the same name, and about to go."""
+    """It is of another object of the same name, and will be deleted."""
 
     async def story(on: Setting) -> None:
         on.start(federator.controllers)
@@ -285,7 +285,7 @@ def test_a_binding_of_an_earlier_deployment_is_ignored(tmp_path):
 
 
 def test_a_cell_that_never_reported_is_not_called_unreachable(tmp_path):
-    """Neither is one that the hub does not know, nor a binding that was not decided yet."""
+    """Neither is an unknown cell, nor one of an undecided binding."""
 
     async def story(on: Setting) -> None:
         on.start(federator.controllers)

@@ -73,7 +73,7 @@ async def federated(on: Setting) -> WorkloadDeployment:
 
 
 async def end(on: Setting, plane: str, obj: Object) -> None:
-    """Have something go, whatever holds it."""
+    """Delete an object with all its finalizers."""
     client, meta = on.stage.client(plane), obj.metadata
     found = await client.find(type(obj), meta.name, meta.namespace)
     if found is not None and meta.finalizers:

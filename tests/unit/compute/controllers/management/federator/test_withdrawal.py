@@ -1,4 +1,4 @@
-"""A deployment that is deleted in its project is taken off the hub, and nothing is left of it."""
+"""A deployment that is deleted in its project is deleted on the hub, without remains."""
 
 import pytest
 
@@ -58,7 +58,7 @@ def test_w24_it_is_kept_until_the_hub_has_no_copy(tmp_path):
 
 
 def test_a_deployment_that_was_never_copied_is_released_at_once(tmp_path):
-    """A deployment that is not held by the federator is none of its business."""
+    """A deployment without the federator's finalizer is ignored."""
 
     async def story(on: Setting) -> None:
         sent = await on.deploy(finalizers=(SLOW,))
@@ -117,7 +117,7 @@ def test_a_namespace_can_be_deleted_at_any_moment(tmp_path):
 
 
 def test_an_unreachable_hub_blocks_the_deletion(tmp_path):
-    """What cannot be asked is not taken for gone."""
+    """An unreachable object is not taken for gone."""
 
     async def story(on: Setting) -> None:
         on.start(federator.controllers)
@@ -167,7 +167,7 @@ async def _orphan(on: Setting, **changes: str | None) -> WorkloadDeployment:
     "changes", [{}, {"UPSTREAM_CLUSTER": None}], ids=["ours", "the original's"]
 )
 def test_a_copy_without_an_original_is_removed(tmp_path, changes):
-    """The project has no such deployment, so the hub must not run one."""
+    """The project has no such deployment, so the hub must not have one."""
 
     async def story(on: Setting) -> None:
         on.start(federator.controllers)
@@ -226,7 +226,7 @@ def test_a_copy_of_an_earlier_namespace_is_removed(tmp_path):
 
 
 def test_a_deleting_orphan_is_left_alone(tmp_path):
-    """What is being deleted already is not deleted again."""
+    """A deleting object is not deleted again."""
 
     async def story(on: Setting) -> None:
         orphan = await _orphan(on)

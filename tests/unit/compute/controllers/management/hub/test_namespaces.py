@@ -1,4 +1,4 @@
-"""A hub namespace goes when what it stands for is gone, and takes what is left in it along."""
+"""A hub namespace is deleted when its original is gone, with what is left in it."""
 
 from typing import Any
 
@@ -66,7 +66,7 @@ def test_a_namespace_that_is_deleted_in_the_project_leaves_nothing(tmp_path):
 
 
 def test_a_namespace_in_use_is_kept(tmp_path):
-    """It stays with what is in it, and empty as well: the project's namespace is there."""
+    """It stays, with content and empty: the project's namespace exists."""
 
     async def story(on: Setting) -> None:
         hub = on.stage.client("hub")
@@ -84,7 +84,7 @@ def test_a_namespace_in_use_is_kept(tmp_path):
 
 
 def test_a_namespace_of_another_uid_is_another(tmp_path):
-    """What an earlier namespace of the same name left is cleared, copies first."""
+    """The objects of an earlier namespace of the same name are deleted, copies first."""
 
     async def story(on: Setting) -> None:
         hub = on.stage.client("hub")
@@ -155,7 +155,7 @@ def test_what_is_not_ours_keeps_its_namespace(tmp_path):
 
 
 def test_a_whole_project_that_is_gone_leaves_nothing(tmp_path):
-    """Core says that there is no such project, and its plane cannot be asked any more."""
+    """Core has no such project, and its plane cannot be read any more."""
 
     async def story(on: Setting) -> None:
         project = await _project(on)
@@ -207,7 +207,7 @@ def test_a_project_unknown_to_core_is_believed_itself(tmp_path):
 
 
 def test_an_unreachable_project_loses_nothing(tmp_path):
-    """It is there in core, so its plane may come back."""
+    """Core has it, so its plane may be reachable again."""
 
     async def story(on: Setting) -> None:
         await _project(on)
@@ -223,7 +223,7 @@ def test_an_unreachable_project_loses_nothing(tmp_path):
 
 
 def test_without_core_it_is_unknown_that_a_project_is_gone(tmp_path):
-    """What cannot be known is not acted on."""
+    """Without that knowledge nothing is deleted."""
 
     async def story(on: Setting) -> None:
         hub = on.stage.client("hub")
@@ -256,7 +256,7 @@ def test_a_deleting_namespace_is_left_alone(tmp_path):
 
 
 def test_a_namespace_that_only_the_cache_still_has_is_left_alone(tmp_path):
-    """What is removed is read from the server first."""
+    """An object is read live before it is deleted."""
 
     async def story(on: Setting) -> None:
         shop, hub = on.stage.client("shop"), on.stage.client("hub")
@@ -280,7 +280,7 @@ def test_a_namespace_that_only_the_cache_still_has_is_left_alone(tmp_path):
 
 
 def test_two_replicas_reach_the_same_state(tmp_path):
-    """Both remove what is left; neither minds that the other was faster."""
+    """Both delete what is left; a delete of the other is no error."""
 
     async def story(on: Setting) -> None:
         for number in range(3):
@@ -296,7 +296,7 @@ def test_two_replicas_reach_the_same_state(tmp_path):
 
 
 def test_a_hub_that_was_unreachable_is_brought_up_to_date(tmp_path):
-    """The namespace goes when the hub is back."""
+    """The namespace is deleted when the hub is reachable."""
 
     async def story(on: Setting) -> None:
         shop = on.stage.client("shop")

@@ -1,4 +1,4 @@
-"""One policy for each city of a hub namespace, there exactly while it is needed."""
+"""One policy for each city of a hub namespace, which exists exactly while it is needed."""
 
 import asyncio
 
@@ -37,7 +37,7 @@ async def _two(on: Setting) -> tuple[WorkloadDeployment, WorkloadDeployment]:
 
 
 def test_a_policy_lives_as_long_as_a_deployment_of_its_city(tmp_path):
-    """It comes with the first, stays while one is left, and goes with the last."""
+    """It is created with the first, and deleted with the last."""
 
     async def story(on: Setting) -> None:
         first, second = await _two(on)
@@ -57,7 +57,7 @@ def test_a_policy_lives_as_long_as_a_deployment_of_its_city(tmp_path):
 
 
 def test_w62_one_cell_of_a_city_is_chosen(tmp_path):
-    """Two cells that serve one city share its deployments; none gets what another has."""
+    """Two cells that serve one city share its deployments; no deployment is in both."""
 
     async def story(on: Setting) -> None:
         await _two(on)
@@ -82,7 +82,7 @@ def test_w21_a_deleted_policy_is_created_again(tmp_path):
 
 
 def test_w21_a_changed_policy_is_restored(tmp_path):
-    """Where a city's deployments go is not decided by an edit on the hub."""
+    """An edit on the hub does not decide where a city's deployments run."""
 
     async def story(on: Setting) -> None:
         await _two(on)
@@ -97,7 +97,7 @@ def test_w21_a_changed_policy_is_restored(tmp_path):
 
 
 def test_w23_what_servers_and_others_add_is_kept(tmp_path):
-    """A default or a priority of an administrator's is no drift, and costs no write."""
+    """A default, or a priority set by an administrator, is no drift and costs no write."""
 
     async def story(on: Setting) -> None:
         await _two(on)
@@ -113,7 +113,7 @@ def test_w23_what_servers_and_others_add_is_kept(tmp_path):
 
 
 def test_a_policy_of_another_client_is_left_alone(tmp_path):
-    """One that does not bear our label is not ours to remove."""
+    """A policy without our label is not deleted."""
 
     async def story(on: Setting) -> None:
         first, second = await _two(on)
@@ -131,7 +131,7 @@ def test_a_policy_of_another_client_is_left_alone(tmp_path):
 
 @pytest.mark.parametrize("pause", range(0, 60, 4))
 def test_w20_a_policy_is_kept_for_a_deployment_that_arrives(tmp_path, pause):
-    """Whenever the next deployment of a city comes, it has a policy, and one that stays."""
+    """Whenever the next deployment of a city is created, it has a policy that stays."""
 
     async def story(on: Setting) -> None:
         on.start(federator.controllers, namespaces.controllers, copies=2)
@@ -152,7 +152,7 @@ def test_w20_a_policy_is_kept_for_a_deployment_that_arrives(tmp_path, pause):
 
 
 def test_w20_a_new_deployment_removes_the_mark(tmp_path):
-    """Then the deletion that the mark announced cannot happen any more."""
+    """Then the deletion that the mark announced must not happen."""
 
     async def story(on: Setting) -> None:
         hub = on.stage.client("hub")
@@ -189,7 +189,7 @@ def test_a_deleting_deployment_keeps_its_policy(tmp_path):
 
 
 def test_a_deployment_without_a_city_has_no_policy(tmp_path):
-    """An empty word would choose the wrong cells."""
+    """An empty city would select the wrong cells."""
 
     async def story(on: Setting) -> None:
         await _two(on)
@@ -205,7 +205,7 @@ def test_a_deployment_without_a_city_has_no_policy(tmp_path):
 
 
 class _Newer(Client):
-    """A hub that holds a deployment of a newer release, which we cannot read."""
+    """A hub with a deployment of a newer release, which is unreadable here."""
 
     async def list(
         self, kind: type[K], namespace: str = "", options: ListOptions = EVERYTHING
@@ -238,7 +238,7 @@ def test_a_deployment_that_cannot_be_read_keeps_the_policies(tmp_path):
 
 
 def test_two_spellings_of_a_city_are_two_policies(tmp_path):
-    """Each has the word it chooses by, and goes with its own last deployment."""
+    """Each selects its own spelling, and is deleted with its own last deployment."""
 
     async def story(on: Setting) -> None:
         on.start(federator.controllers, namespaces.controllers)

@@ -1,4 +1,4 @@
-"""Every Instance that the hub knows of is shown in its project, exactly."""
+"""Every Instance that has a copy on the hub is shown in its project."""
 
 import msgspec
 
@@ -46,7 +46,7 @@ def test_w63_the_owner_is_not_held_up(tmp_path):
 
 
 def test_a_change_is_shown(tmp_path):
-    """What the cell reports next takes the place of what it reported before."""
+    """The next status of the cell replaces the one before."""
 
     async def story(on: Setting) -> None:
         await on.show_one(WAITING)
@@ -58,7 +58,7 @@ def test_a_change_is_shown(tmp_path):
 
 
 def test_w33_an_instance_without_a_copy_is_not_shown(tmp_path):
-    """After scaling down no ghosts are left."""
+    """After scaling down no projection is left."""
 
     async def story(on: Setting) -> None:
         await on.show_one(READY)
@@ -88,7 +88,7 @@ def test_a_deleting_copy_is_not_shown(tmp_path):
 
 
 def test_w34_an_equal_status_is_not_written(tmp_path):
-    """A change of the copy that is none of the project's business costs no write there."""
+    """A change of the copy that is not projected costs no write in the project."""
 
     async def story(on: Setting) -> None:
         await on.show_one(READY)
@@ -104,7 +104,7 @@ def test_w34_an_equal_status_is_not_written(tmp_path):
 
 
 def test_w35_an_edit_of_a_user_is_reverted(tmp_path):
-    """Labels and owner are as the copy says; a label of the user's own stays."""
+    """Labels and owner follow the copy; a label of the user stays."""
 
     async def story(on: Setting) -> None:
         shown = await on.show_one(READY)
@@ -121,7 +121,7 @@ def test_w35_an_edit_of_a_user_is_reverted(tmp_path):
 
 
 def test_w35_a_projection_that_a_user_replaces_is_restored(tmp_path):
-    """The status and the spec are the cell's to say."""
+    """Status and spec follow the cell."""
 
     async def story(on: Setting) -> None:
         shown = await on.show_one(READY)
@@ -141,7 +141,7 @@ def test_w35_a_projection_that_a_user_replaces_is_restored(tmp_path):
 
 
 def test_w35_what_a_user_deletes_is_shown_again(tmp_path):
-    """The instance runs, whatever is done to its image."""
+    """The instance runs, so its projection is created again."""
 
     async def story(on: Setting) -> None:
         shown = await on.show_one(READY)
@@ -160,7 +160,7 @@ def test_w35_what_a_user_deletes_is_shown_again(tmp_path):
 
 
 def test_w36_a_label_that_is_gone_is_gone_here_too(tmp_path):
-    """Labels are not only ever added."""
+    """Labels are removed as well as added."""
 
     async def story(on: Setting) -> None:
         await on.show_one(READY)
@@ -180,7 +180,7 @@ def test_w36_a_label_that_is_gone_is_gone_here_too(tmp_path):
 
 
 def test_w37_a_copy_waits_for_its_deployment_and_for_nothing_else(tmp_path):
-    """It is shown as soon as the deployment is there, without any time to wait."""
+    """It is shown as soon as the deployment exists, without a timer."""
 
     async def story(on: Setting) -> None:
         on.start(federator.controllers, projector.controllers)
@@ -204,7 +204,7 @@ def test_w37_a_copy_waits_for_its_deployment_and_for_nothing_else(tmp_path):
 
 
 def test_a_users_own_instance_is_left_alone(tmp_path):
-    """What was not projected is not ours to remove."""
+    """An Instance that is no projection is not deleted."""
 
     async def story(on: Setting) -> None:
         on.start(projector.controllers)
@@ -218,7 +218,7 @@ def test_a_users_own_instance_is_left_alone(tmp_path):
 
 
 def test_a_copy_in_the_hub_namespace_of_another_namespace_is_not_shown(tmp_path):
-    """It is of an earlier namespace of the same name, whose deployments are no more."""
+    """It is of an earlier namespace of the same name, whose deployments are gone."""
 
     async def story(on: Setting) -> None:
         on.start(federator.controllers, projector.controllers)
@@ -237,7 +237,7 @@ def test_a_copy_in_the_hub_namespace_of_another_namespace_is_not_shown(tmp_path)
 
 
 def test_a_copy_that_names_another_original_changes_nothing_here(tmp_path):
-    """Neither is what is shown removed, nor does it follow a copy of another Instance."""
+    """The projection is neither deleted, nor does it follow a copy of another Instance."""
 
     async def story(on: Setting) -> None:
         await on.show_one(READY)

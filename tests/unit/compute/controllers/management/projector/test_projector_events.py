@@ -22,7 +22,7 @@ WAITING = condition("Ready", "False", "Provisioning", "it is being set up")
     ],
 )
 def test_trouble_is_reported_when_it_starts(tmp_path, kind, reason):
-    """Once for each time that an Instance comes into it, however often it is reported."""
+    """Once per trouble, however often it is reported."""
     trouble = condition(kind, "False", reason, "why")
     later = condition(kind, "False", reason, "why, in other words")
     federated = (WEB, "Normal", "Federated")
@@ -43,7 +43,7 @@ def test_trouble_is_reported_when_it_starts(tmp_path, kind, reason):
 
 
 def test_one_cause_in_two_conditions_is_reported_once(tmp_path):
-    """Ready repeats what QuotaGranted says; the user needs to read it once, as Ready puts it."""
+    """Ready repeats the reason of QuotaGranted; one event is enough, with the message of Ready."""
     quota = condition("QuotaGranted", "False", "QuotaExceeded", "as quota puts it")
     ready = condition("Ready", "False", "QuotaExceeded", "as Ready puts it")
 

@@ -1,4 +1,4 @@
-"""What is shown of Instances while planes, projects and deployments come and go."""
+"""Projections while planes, projects and deployments are added and removed."""
 
 from collections.abc import Callable
 
@@ -25,7 +25,7 @@ WAITING = condition("Ready", "False", "Provisioning", "it is being set up")
 
 
 def test_projections_are_deleted_with_their_deployment(tmp_path):
-    """And none is made while it is leaving."""
+    """And none is created while it is deleting."""
 
     async def story(on: Setting) -> None:
         await on.show_one(READY)
@@ -41,7 +41,7 @@ def test_projections_are_deleted_with_their_deployment(tmp_path):
 
 
 def test_no_projection_is_created_for_a_deleting_deployment(tmp_path):
-    """It would have to go again at once."""
+    """It would have to be deleted at once."""
 
     async def story(on: Setting) -> None:
         await on.show_one(READY)
@@ -58,7 +58,7 @@ def test_no_projection_is_created_for_a_deleting_deployment(tmp_path):
 
 
 def test_a_namespace_can_be_deleted_with_its_projections(tmp_path):
-    """With the namespace everything in it goes, and nothing is made there any more."""
+    """Everything is deleted with the namespace, and nothing is created in it."""
 
     async def story(on: Setting) -> None:
         shop = on.stage.client("shop")
@@ -79,7 +79,7 @@ def test_a_namespace_can_be_deleted_with_its_projections(tmp_path):
 
 
 def test_an_unreachable_hub_is_not_taken_for_empty(tmp_path):
-    """What was shown stays; on return only what differs is written."""
+    """Projections stay; once the hub is reachable only differences are written."""
 
     async def story(on: Setting) -> None:
         await on.show_one(READY)
@@ -99,7 +99,7 @@ def test_an_unreachable_hub_is_not_taken_for_empty(tmp_path):
 
 
 def test_a_restart_before_the_hub_is_reachable_deletes_nothing(tmp_path):
-    """A cache that is not filled proves nothing."""
+    """A cache that is not synced proves nothing."""
 
     async def story(on: Setting) -> None:
         shown = await on.show_one(READY)
@@ -172,7 +172,7 @@ def test_a_project_that_is_engaged_later_gets_its_projections(tmp_path):
 
 
 def test_a_deployment_that_is_created_again_owns_the_projection(tmp_path):
-    """The owner is the deployment that is there, by its uid, and not one of the same name."""
+    """The owner is the current deployment, by its uid, and not an earlier one of the name."""
 
     async def story(on: Setting) -> None:
         on.start(projector.controllers)

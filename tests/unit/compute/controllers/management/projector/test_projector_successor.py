@@ -1,4 +1,4 @@
-"""A projection belongs to the deployment that is there, whatever a cache shows of the one before."""
+"""A projection belongs to the current deployment, even if a cache shows its predecessor."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -27,7 +27,7 @@ class _Half(Still):
 
 
 def test_a_projection_stays_with_the_next_deployment(tmp_path):
-    """Who still sees the deployment before does not give a projection to it."""
+    """A stale cache of the predecessor does not make it the owner."""
 
     async def story(on: Setting) -> None:
         shop, hub = on.stage.client("shop"), on.stage.client("hub")

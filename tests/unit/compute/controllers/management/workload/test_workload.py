@@ -1,4 +1,4 @@
-"""Workloads become deployments, and their health comes back."""
+"""From Workloads to deployments, and their health back."""
 
 import asyncio
 
@@ -50,7 +50,7 @@ def test_a_deployment_is_created_for_each_placement_and_city(tmp_path):
 
 
 def test_the_health_of_the_deployments_is_summed_up(tmp_path):
-    """As each cell reports, the Workload says so, at once."""
+    """The Workload's status follows each report of a cell at once."""
 
     async def story(stage: Stage) -> None:
         made = await stage.client(PROJECT).create(fresh(BOTH))
@@ -67,7 +67,7 @@ def test_the_health_of_the_deployments_is_summed_up(tmp_path):
 
 
 def test_many_cities_that_report_at_once_are_summed_up_together(tmp_path):
-    """A sum for each of them would cost the square of their number."""
+    """A status write for each would cost the square of their number."""
     cities = [f"C{number:02}" for number in range(20)]
 
     async def story(stage: Stage) -> None:
@@ -118,7 +118,7 @@ def test_w5_what_blocks_an_instance_is_reported_by_the_workload(tmp_path, reason
 
 
 def test_w45_names_fit_into_labels(tmp_path):
-    """However long the names are that they are made of."""
+    """However long the names are that they consist of."""
 
     async def story(stage: Stage) -> None:
         place = placement("p" * 60, "DFW", "LHR")
@@ -171,7 +171,7 @@ def test_trap_annotations_of_other_clients_stay(tmp_path):
 
 
 def test_a_placement_that_is_removed_is_cleared(tmp_path):
-    """Its deployment is removed, and counted for as long as it is there."""
+    """Its deployment is deleted, and counted while it exists."""
 
     async def story(stage: Stage) -> None:
         made = await stage.client(PROJECT).create(fresh(BOTH))
@@ -232,7 +232,7 @@ def test_a_pause_holds_templates_back_and_numbers_not(tmp_path):
     ids=["spec", "owner", "labels"],
 )
 def test_an_edit_of_a_deployment_is_reverted(tmp_path, edit):
-    """It is the Workload that says what it is."""
+    """The Workload determines its deployments."""
 
     async def story(stage: Stage) -> None:
         await stage.client(PROJECT).create(fresh(BOTH))
@@ -250,7 +250,7 @@ def test_an_edit_of_a_deployment_is_reverted(tmp_path, edit):
 
 
 def test_a_deleted_deployment_is_created_again(tmp_path):
-    """Once it has really gone."""
+    """Once it is gone."""
 
     async def story(stage: Stage) -> None:
         await stage.client(PROJECT).create(fresh(BOTH))
@@ -265,7 +265,7 @@ def test_a_deleted_deployment_is_created_again(tmp_path):
 
 
 def test_a_name_that_is_taken_is_reported_and_waited_for(tmp_path):
-    """Nothing of another's is touched, and the others are made meanwhile."""
+    """Objects of other owners are not changed, and the other deployments are created meanwhile."""
 
     async def story(stage: Stage) -> None:
         client = stage.client(PROJECT)
@@ -282,7 +282,7 @@ def test_a_name_that_is_taken_is_reported_and_waited_for(tmp_path):
 
 
 def test_a_workload_that_only_the_cache_has_creates_nothing(tmp_path):
-    """Before anything is made, its owner is read live."""
+    """Before anything is created, its owner is read live."""
 
     async def story(stage: Stage) -> None:
         await stage.rest()
@@ -297,7 +297,7 @@ def test_a_workload_that_only_the_cache_has_creates_nothing(tmp_path):
 
 
 def test_a_deployment_that_names_no_workload_has_no_owner(tmp_path):
-    """An empty uid must not be taken for anybody's."""
+    """An empty uid belongs to no Workload."""
 
     async def story(stage: Stage) -> None:
         unowned = await stage.client(PROJECT).create(stray("web-home-nrt", uid=""))
@@ -352,7 +352,7 @@ def test_a_refusal_among_many_is_retried_with_back_off(tmp_path):
 
 
 def test_two_replicas_reach_the_same_end(tmp_path):
-    """Nothing rests on there being only one of them."""
+    """Correctness does not depend on leader election."""
 
     async def story(stage: Stage) -> None:
         stage.start(*controllers(stage))
@@ -372,7 +372,7 @@ def test_two_replicas_reach_the_same_end(tmp_path):
 
 
 def test_a_project_that_was_unreachable_is_reconciled_again(tmp_path):
-    """What happened meanwhile is seen once it is back."""
+    """Changes of that time are seen once it is reachable."""
 
     async def story(stage: Stage) -> None:
         link = Link("shop")

@@ -63,7 +63,7 @@ def test_w6_no_city_at_all_is_a_condition(tmp_path):
 
 
 def test_a_city_that_is_withdrawn_is_cleared_after_the_grace(tmp_path):
-    """How long that is, is a setting. While others are still offered it is no mistake."""
+    """The grace period is a setting. While others are still offered it is no mistake."""
 
     async def story(stage: Stage) -> None:
         made = await stage.client(PROJECT).create(fresh(BOTH))
@@ -109,7 +109,7 @@ def test_a_binding_that_cannot_be_read_withdraws_no_city(tmp_path):
 
 
 def test_an_offer_that_vanished_as_a_whole_stops_nothing(tmp_path):
-    """That is far more often a neighbour that has lost its memory."""
+    """That is far more often a neighbour that lost its data."""
 
     async def story(stage: Stage) -> None:
         made = await stage.client(PROJECT).create(fresh(BOTH))
@@ -129,7 +129,7 @@ def test_an_offer_that_vanished_as_a_whole_stops_nothing(tmp_path):
 
 
 def test_a_cache_that_lost_a_city_removes_nothing(tmp_path):
-    """Before a deployment is removed because its city has gone, the project is asked."""
+    """Before a deployment is deleted because its city is gone, the offer is read live."""
 
     async def story(stage: Stage) -> None:
         made = await stage.client(PROJECT).create(fresh(BOTH))
@@ -145,7 +145,7 @@ def test_a_cache_that_lost_a_city_removes_nothing(tmp_path):
 
 
 def test_a_binding_without_a_city_offers_none(tmp_path):
-    """An empty code must not pass for one, and such an offer is as good as none."""
+    """An empty code is no city, and such an offer is no offer."""
 
     async def story(stage: Stage) -> None:
         made = await stage.client(PROJECT).create(fresh(BOTH))
@@ -158,7 +158,7 @@ def test_a_binding_without_a_city_offers_none(tmp_path):
 
 
 def test_a_project_that_does_not_serve_locations_offers_nothing(tmp_path, monkeypatch):
-    """A kind that is not served is like one of which there is nothing, live and in the cache."""
+    """A kind that is not served has no objects, live and in the cache."""
     kinds = Kinds(tuple(k for k in stages.every_kind() if k.resource.kind != "LocationBinding"))
     monkeypatch.setattr(stages, "every_kind", lambda: kinds)
 

@@ -1,4 +1,4 @@
-"""Every spec of a Workload is kept, with who wrote it and whether it ever worked."""
+"""Every spec of a Workload is kept, with its writer and whether it was ever healthy."""
 
 import asyncio
 from typing import Any
@@ -46,7 +46,7 @@ async def recorded(stage: Stage, count: int) -> tuple[Revision, ...]:
 
 
 async def served(stage: Stage, name: str = "web-home-dfw") -> None:
-    """The city serves what is asked for: its Instance shows it, and its cell reports it."""
+    """The city serves the spec: its Instance shows it, and its cell reports it."""
     deployment = await stage.named(PROJECT, WorkloadDeployment, name)
     await shows(stage, deployment)
     await reports(stage, name, ready=1)
@@ -60,7 +60,7 @@ async def edited(stage: Stage, manager: str, patch: Any) -> None:
 
 
 def test_the_first_spec_is_the_first_revision(tmp_path):
-    """With its author and the hash of its template, in a ConfigMap that goes with the Workload."""
+    """With its author and the hash of its template, in a ConfigMap owned by the Workload."""
 
     async def story(stage: Stage) -> None:
         made = await stage.client(PROJECT, "ann").create(fresh(HOME))
@@ -97,7 +97,7 @@ def test_changes_of_all_clients_are_recorded(tmp_path):
 
 
 def test_a_paused_workload_records_its_spec(tmp_path):
-    """What is held back is not forgotten."""
+    """A spec that is held back is recorded."""
 
     async def story(stage: Stage) -> None:
         await stage.client(PROJECT).create(fresh(HOME))
@@ -113,7 +113,7 @@ def test_a_paused_workload_records_its_spec(tmp_path):
 
 
 def test_a_revision_is_healthy_once_every_city_serves_it(tmp_path):
-    """Not before, and from the moment on that the last one does."""
+    """Not before, and as soon as the last one does."""
 
     async def story(stage: Stage) -> None:
         await stage.client(PROJECT).create(fresh(placement("home", "DFW", "LHR")))
@@ -132,7 +132,7 @@ def test_a_revision_is_healthy_once_every_city_serves_it(tmp_path):
 
 
 def test_a_revision_is_healthy_only_with_ready_instances(tmp_path):
-    """A cell's report does not say which template it speaks of; an Instance does."""
+    """A cell's report does not name its template; an Instance does."""
 
     async def story(stage: Stage) -> None:
         await stage.client(PROJECT).create(fresh(HOME))
@@ -176,7 +176,7 @@ def test_an_instance_that_is_not_waited_for_requeues_nothing(tmp_path):
 
 
 def test_a_network_that_is_missing_keeps_a_revision_from_being_healthy(tmp_path):
-    """What cannot be placed as it is asked for was never served."""
+    """A spec that cannot be placed was never served."""
 
     async def story(stage: Stage) -> None:
         await stage.client(PROJECT).create(fresh(BOTH))
@@ -210,7 +210,7 @@ def test_a_restarted_controller_reads_the_history(tmp_path):
 
 
 def test_a_deleted_history_starts_over(tmp_path):
-    """With what is asked for now, at the latest when that is served."""
+    """With the current spec, at the latest when that is served."""
 
     async def story(stage: Stage) -> None:
         await stage.client(PROJECT).create(fresh(HOME))
@@ -226,7 +226,7 @@ def test_a_deleted_history_starts_over(tmp_path):
 
 
 def test_the_history_of_an_earlier_workload_is_not_continued(tmp_path):
-    """It is about to be collected, and would take the new revisions along."""
+    """The garbage collector is about to delete it, with any new revision."""
 
     async def story(stage: Stage) -> None:
         client = stage.client(PROJECT)
@@ -248,7 +248,7 @@ def test_the_history_of_an_earlier_workload_is_not_continued(tmp_path):
 
 
 def test_a_stale_cache_records_no_old_spec(tmp_path):
-    """What is recorded is what the server has, and that was recorded already."""
+    """The live spec is recorded, and it was recorded already."""
 
     async def story(stage: Stage) -> None:
         await stage.client(PROJECT).create(fresh(HOME))
@@ -290,7 +290,7 @@ def test_a_stale_cache_deletes_no_history(tmp_path):
 
 
 def test_a_restored_history_is_continued(tmp_path):
-    """It goes with the Workload from then on."""
+    """It is owned by the Workload from then on."""
 
     async def story(stage: Stage) -> None:
         client = stage.client(PROJECT)

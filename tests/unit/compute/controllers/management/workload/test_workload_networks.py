@@ -50,7 +50,7 @@ def test_nothing_is_placed_before_its_networks_exist(tmp_path):
 
 
 def test_w3_missing_networks_are_named_in_order(tmp_path):
-    """So that what is said stays as it is from pass to pass."""
+    """So that the message is the same in every reconcile pass."""
 
     async def story(stage: Stage) -> None:
         missing = on("zeta", "default", "alpha", "zeta", "attic/alpha")
@@ -82,7 +82,7 @@ def test_w2_a_workload_continues_without_a_network_that_vanished(tmp_path):
 
 
 def test_a_template_on_a_missing_network_is_held_back(tmp_path):
-    """Instances of it could not start; numbers change, and places are cleared, as ever."""
+    """Instances of it could not start; scaling and removed placements are still applied."""
 
     async def story(stage: Stage) -> None:
         made = await stage.client(PROJECT).create(fresh(BOTH))

@@ -1,4 +1,4 @@
-"""A Workload goes last, after all that was made from it."""
+"""A Workload disappears last, after everything that was created from it."""
 
 import pytest
 
@@ -26,7 +26,7 @@ FREE = {"metadata": {"finalizers": None}}
 
 
 async def placed(stage: Stage) -> Workload:
-    """A Workload with deployments that a federator holds."""
+    """A Workload with deployments that have the federator's finalizer."""
     made = await stage.client(PROJECT).create(fresh(BOTH))
     await stage.seen(PROJECT, made, lambda w: w.status.deployments == 2)
     for name in ("web-home-dfw", "web-home-lhr"):
@@ -37,7 +37,7 @@ async def placed(stage: Stage) -> Workload:
 
 @pytest.mark.parametrize("propagation", ["Background", "Foreground", "Orphan"])
 def test_a_workload_is_released_after_its_deployments(tmp_path, propagation):
-    """However it is deleted: nothing that runs is left behind."""
+    """With every propagation policy: no running instance is left behind."""
 
     async def story(stage: Stage) -> None:
         made = await placed(stage)
@@ -60,7 +60,7 @@ def test_a_workload_is_released_after_its_deployments(tmp_path, propagation):
 
 
 def test_deleting_deployments_are_still_counted(tmp_path):
-    """A user sees how far it is."""
+    """The status shows the progress."""
 
     async def story(stage: Stage) -> None:
         made = await placed(stage)
@@ -110,7 +110,7 @@ def test_a_workload_of_the_same_name_starts_over(tmp_path):
 
 
 def test_a_namespace_can_be_deleted_at_any_moment(tmp_path):
-    """Everything in it goes, in whichever order the namespace removes it."""
+    """Everything in it is deleted, in any order."""
 
     async def story(stage: Stage) -> None:
         client = stage.client(PROJECT)
@@ -144,7 +144,7 @@ def test_a_deployment_that_the_cache_does_not_show_is_found(tmp_path):
 
 
 def test_a_deletion_in_the_cache_alone_deletes_nothing(tmp_path):
-    """A server that came back from a backup may have the Workload still."""
+    """A server that was restored from a backup may still have the Workload."""
 
     async def story(stage: Stage) -> None:
         made = await placed(stage)
@@ -159,7 +159,7 @@ def test_a_deletion_in_the_cache_alone_deletes_nothing(tmp_path):
 
 
 def test_a_refused_delete_is_retried(tmp_path):
-    """The others go meanwhile."""
+    """The others are deleted meanwhile."""
 
     async def story(stage: Stage) -> None:
         made = await stage.client(PROJECT).create(fresh(BOTH))
