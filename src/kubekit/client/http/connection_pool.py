@@ -23,20 +23,32 @@ class Pool:
         self._slots = asyncio.Semaphore(most)
         self._idle: deque[HttpConnection] = deque()
         self._all: dict[HttpConnection, int] = {}  # until they are closed, each with its generation
+        self._taken = 0  # connections in use, and callers that wait for one
         self._generation = 0
         self._sweep_timer: asyncio.TimerHandle | None = None
         self._is_closed = False
 
+    @property
+    def is_unused(self) -> bool:
+        """Whether it has no connections, and no caller waits for one."""
+        return not (self._all or self._taken)
+
     async def take(self, until: float) -> HttpConnection:
         """A usable connection; a new one if none is idle. It raises `NotSent`."""
-        await self._acquire_slot(until)
+        self._taken += 1
         try:
-            return self._usable_idle() or await self._open()
+            await self._acquire_slot(until)
+            try:
+                return self._usable_idle() or await self._open()
+            except BaseException:
+                self._slots.release()
+                raise
         except BaseException:
-            self._slots.release()
+            self._taken -= 1
             raise
 
     def give(self, connection: HttpConnection) -> None:
+        self._taken -= 1
         self._slots.release()
         if (
             connection.is_idle

@@ -8,6 +8,7 @@ import ipaddress
 import os
 import socket
 import ssl
+from collections.abc import Callable
 from typing import Any, Final
 
 from kubekit.client.http import tls_errors
@@ -17,16 +18,25 @@ from kubekit.client.http.routes import HostAddress, ServerRoute
 from kubekit.client.http.settings import HttpSettings
 from kubekit.client.http.tunnels import Tunnel
 
+Guard = Callable[[str], None]
+
 _TLS_CLOSE_SECONDS: Final = 2.0  # that a peer has to close TLS properly
 _REACH: Final = "is it running, and are its address, the VPN and the proxy settings right?"
 _REACH_PROXY: Final = "check proxy-url, HTTPS_PROXY and NO_PROXY"
 
 
 async def dial(
-    route: ServerRoute, context: ssl.SSLContext | None, server_name: str, settings: HttpSettings
+    route: ServerRoute,
+    context: ssl.SSLContext | None,
+    server_name: str,
+    settings: HttpSettings,
+    guard: Guard | None = None,
 ) -> HttpConnection:
-    """A new connection to the server, ready for requests."""
-    dialling = _Dialling(route, context, server_name or route.server.name)
+    """A new connection to the server, ready for requests.
+
+    ``guard`` is called with each address before it is connected to, and refuses it by an `OSError`.
+    """
+    dialling = _Dialling(route, context, server_name or route.server.name, guard)
     until = asyncio.get_running_loop().time() + settings.connect
     try:
         async with asyncio.timeout_at(until):
@@ -40,16 +50,19 @@ async def dial(
 class _Dialling:
     """One attempt. ``stage`` is the step that is not done yet, for messages."""
 
-    def __init__(self, route: ServerRoute, context: ssl.SSLContext | None, name: str) -> None:
+    def __init__(
+        self, route: ServerRoute, context: ssl.SSLContext | None, name: str, guard: Guard | None
+    ) -> None:
         self._route = route
         self._context = context
         self._name = name
+        self._guard = guard
         self.stage = f"no connection to {(route.proxy or route.server).shown}"
 
     async def connection(self, until: float, settings: HttpSettings) -> HttpConnection:
         route = self._route
         first: type[Tunnel | HttpConnection] = Tunnel if route.proxy else HttpConnection
-        transport, made = await _connected(route.proxy or route.server, first, until)
+        transport, made = await _connected(route.proxy or route.server, first, until, self._guard)
         connection = made if isinstance(made, HttpConnection) else HttpConnection()
         try:
             _keep_alive(transport, settings)
@@ -66,7 +79,10 @@ class _Dialling:
 
 
 async def _connected(
-    host: HostAddress, protocol: type[Tunnel | HttpConnection], until: float
+    host: HostAddress,
+    protocol: type[Tunnel | HttpConnection],
+    until: float,
+    guard: Guard | None,
 ) -> tuple[asyncio.Transport, Tunnel | HttpConnection]:
     """A connection to the first address that accepts one. Each has its share of the time."""
     loop = asyncio.get_running_loop()
@@ -75,13 +91,15 @@ async def _connected(
     for left, address in zip(range(len(addresses), 0, -1), addresses, strict=True):
         share = loop.time() + (until - loop.time()) / left
         try:
+            if guard is not None:
+                guard(address)
             async with asyncio.timeout_at(share):
                 return await loop.create_connection(protocol, address, host.port)
         except TimeoutError:
             last = TimeoutError("it does not answer")
         except OSError as error:
             last = error
-    raise NotSent(f"no connection to {host.shown}: {_reason(last)}", _REACH) from last
+    raise NotSent(f"no connection to {host.shown}: {reason_of(last)}", _REACH) from last
 
 
 async def _addresses(host: HostAddress) -> list[str]:
@@ -133,7 +151,7 @@ async def _secured(
         why, advice = tls_errors.problem(error)
         raise NotSent(why, advice, hopeless=not isinstance(error, ssl.SSLEOFError)) from error
     except OSError as error:
-        raise NotSent(f"TLS broke off: {_reason(error)}", _REACH) from error
+        raise NotSent(f"TLS broke off: {reason_of(error)}", _REACH) from error
     if made is None or made.is_closing():
         raise NotSent("it closed TLS right after the handshake", _REACH)
     protocol.connection_made(made)
@@ -156,6 +174,6 @@ def _keep_alive(transport: asyncio.Transport, settings: HttpSettings) -> None:
             found.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
-def _reason(error: OSError) -> str:
+def reason_of(error: OSError) -> str:
     """The reason, without the text that asyncio puts around it."""
     return os.strerror(error.errno).lower() if error.errno else str(error)

@@ -11,11 +11,20 @@ import base64
 import socket
 import ssl
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final
+from typing import Final
+from urllib.parse import quote, urlsplit
 
-import aiohttp
-
+from kubekit.client.connection import Connection
+from kubekit.client.http.connection_pool import Pool
+from kubekit.client.http.connections import HttpConnection
+from kubekit.client.http.dialing import dial, reason_of
+from kubekit.client.http.exchanges import HttpResponse, ResponseLimits
+from kubekit.client.http.failures import AttemptFailure, Late, Lost, NotSent
+from kubekit.client.http.requests import HttpRequest, header_lines
+from kubekit.client.http.routes import ServerRoute, route
+from kubekit.client.http.settings import HttpSettings
 from kubekit.plane.admission import addresses
 from kubekit.plane.admission.destinations import Address
 from kubekit.plane.admission.failures import CallFailed
@@ -25,23 +34,35 @@ LARGEST_ANSWER: Final = 8 * 1024 * 1024  # fits a patch that replaces the larges
 _CONNECTIONS: Final = 512
 _CONNECTIONS_PER_SERVER: Final = 64
 _KEPT_OPEN: Final = 15.0  # seconds; servers close theirs later, so few calls meet a closed one
-_HEADERS: Final = {
-    "User-Agent": "datum-compute-admission",
-    "Accept": "application/json",
-    "Accept-Encoding": "identity",
-    "Content-Type": "application/json",
-}
-_PIECE: Final = 64 * 1024
+_SETTINGS: Final = HttpSettings(connect=120.0)  # the deadline of the call is shorter
+_HEADERS: Final = header_lines(
+    (
+        ("User-Agent", "datum-compute-admission"),
+        ("Accept", "application/json"),
+        ("Accept-Encoding", "identity"),
+    )
+)
+_IN_PATHS: Final = "/%:@!$&'()*+,;=~"
 _OK: Final = range(200, 207)
 _REDIRECTS: Final = range(300, 400)
 
 
+@dataclass(frozen=True, slots=True)
+class _Server:
+    """The server of a webhook. Calls with equal keys share connections."""
+
+    route: ServerRoute
+    server_name: str
+    ca_bundle: str
+
+
 class WebhookCaller:
-    """The connections to the webhooks of one plane. Created at the first call."""
+    """The connections to the webhooks of one plane."""
 
     def __init__(self, guard: Callable[[str], None] = addresses.check) -> None:
         self._guard = guard
-        self._session: aiohttp.ClientSession | None = None
+        self._pools: dict[_Server, Pool] = {}
+        self._calls = asyncio.Semaphore(_CONNECTIONS)
         self._trusted: dict[str, ssl.SSLContext] = {}
         self._closed = False
 
@@ -49,71 +70,75 @@ class WebhookCaller:
         """The response body. Raises `CallFailed`. Must run in a task of its own."""
         if not address.url.lower().startswith("https://"):
             raise _failed(address, "webhooks are called by https only")
-        trust = self._trust(address.ca_bundle)
+        self._trust(address.ca_bundle)
         try:
             async with asyncio.timeout(address.seconds):
-                return await self._answer(address, trust, body)
-        except TimeoutError:
+                return await self._answer(address, body)
+        except (TimeoutError, Late):
             raise _failed(address, "context deadline exceeded") from None
-        except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise _failed(address, _described(error)) from error
+        except ValueError as error:
+            raise _failed(address, str(error)) from error
 
     def forget(self, bundles: set[str]) -> None:
-        """Drop the contexts of other certificates than these."""
+        """Drop the contexts of other certificates than these, and their connections."""
         self._trusted = {text: made for text, made in self._trusted.items() if text in bundles}
+        for server, pool in self._pools.items():
+            if server.ca_bundle not in bundles:
+                pool.renew()
 
     async def close(self) -> None:
         self._closed = True
-        session, self._session = self._session, None
-        if session is not None:
-            await session.close()
+        await asyncio.gather(*(pool.close() for pool in self._pools.values()))
 
-    async def _answer(self, address: Address, trust: ssl.SSLContext, body: bytes) -> bytes:
+    async def _answer(self, address: Address, body: bytes) -> bytes:
+        parts = urlsplit(address.shown)
+        origin = Connection(server=f"{parts.scheme}://{parts.netloc}")
+        server = _Server(route(origin), address.server_name or "", address.ca_bundle)
+        target = f"{quote(parts.path or '/', safe=_IN_PATHS)}?{quote(parts.query, safe='/?=&%')}"
+        request = HttpRequest("POST", target, address.shown, body)
+        data = request.encoded("", f"Host: {server.route.netloc}\r\n{_HEADERS}")
+        async with self._calls:
+            try:
+                return await self._with_retry(server, data, address.seconds)
+            except AttemptFailure as failure:
+                if self._closed:
+                    raise _plane_closed() from None
+                raise _failed(address, _described(failure, server.route)) from failure
+
+    async def _with_retry(self, server: _Server, data: bytes, seconds: float) -> bytes:
         try:
-            return await self._exchange(address, trust, body)
-        except aiohttp.ClientConnectorError:
-            raise
-        except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, ConnectionResetError):
+            return await self._exchange(server, data, seconds)
+        except Lost as failure:
+            if failure.response_started:
+                raise
             # The server closed an idle connection at the moment of its reuse.
-            return await self._exchange(address, trust, body)
+            return await self._exchange(server, data, seconds)
 
-    async def _exchange(self, address: Address, trust: ssl.SSLContext, body: bytes) -> bytes:
-        async with self._opened().post(
-            address.shown,
-            data=body,
-            ssl=trust,
-            server_hostname=address.server_name,
-            allow_redirects=False,
-        ) as response:
+    async def _exchange(self, server: _Server, data: bytes, seconds: float) -> bytes:
+        pool = self._pool(server)
+        until = asyncio.get_running_loop().time() + seconds + 1  # `call` has the deadline
+        connection = await pool.take(until)
+        try:
+            limits = ResponseLimits(until, seconds, LARGEST_ANSWER)
+            response = await connection.ask(data, limits, whole=False)
             _check_head(response)
             return await _read(response)
+        finally:
+            pool.give(connection)
 
-    def _opened(self) -> aiohttp.ClientSession:
+    def _pool(self, server: _Server) -> Pool:
         if self._closed:
-            raise CallFailed("failed to call webhook: the plane is closed")
-        if self._session is None:
-            connector = aiohttp.TCPConnector(
-                limit=_CONNECTIONS,
-                limit_per_host=_CONNECTIONS_PER_SERVER,
-                keepalive_timeout=_KEPT_OPEN,
-                resolver=aiohttp.ThreadedResolver(),
-                socket_factory=self._socket,
-            )
-            self._session = aiohttp.ClientSession(
-                connector=connector,
-                headers=_HEADERS,
-                cookie_jar=aiohttp.DummyCookieJar(),
-                auto_decompress=False,
-                timeout=aiohttp.ClientTimeout(total=None),  # the deadline is in `call`
-                trust_env=False,
-            )
-        return self._session
+            raise _plane_closed()
+        pool = self._pools.get(server)
+        if pool is None:
+            self._pools = {key: kept for key, kept in self._pools.items() if not kept.is_unused}
 
-    def _socket(self, found: tuple[Any, Any, int, str, tuple[Any, ...]]) -> socket.socket:
-        """A socket for a permitted address. Every connection is opened through here."""
-        family, kind, protocol, _, place = found
-        self._guard(place[0])
-        return socket.socket(family=family, type=kind, proto=protocol)
+            async def connected() -> HttpConnection:
+                context = self._trust(server.ca_bundle)
+                return await dial(server.route, context, server.server_name, _SETTINGS, self._guard)
+
+            pool = self._pools[server] = Pool(connected, _CONNECTIONS_PER_SERVER, _KEPT_OPEN)
+        return pool
 
     def _trust(self, bundle: str) -> ssl.SSLContext:
         made = self._trusted.get(bundle)
@@ -143,7 +168,7 @@ def _strict(context: ssl.SSLContext) -> ssl.SSLContext:
     return context
 
 
-def _check_head(response: aiohttp.ClientResponse) -> None:
+def _check_head(response: HttpResponse) -> None:
     status = response.status
     if status in _REDIRECTS:
         raise CallFailed(
@@ -151,49 +176,45 @@ def _check_head(response: aiohttp.ClientResponse) -> None:
         )
     if status not in _OK:
         raise CallFailed(f"failed to call webhook: the server answered {status}")
-    if response.headers.get("Content-Encoding", "identity") != "identity":
+    if response.header(b"content-encoding") not in {b"", b"identity"}:
         raise CallFailed(
             "failed to call webhook: the answer is compressed, which was not asked for"
         )
-    if (response.content_length or 0) > LARGEST_ANSWER:
+    length = response.header(b"content-length")
+    if length.isdigit() and int(length) > LARGEST_ANSWER:
         raise _too_large()
 
 
-async def _read(response: aiohttp.ClientResponse) -> bytes:
-    pieces = bytearray()
-    async for piece in response.content.iter_chunked(_PIECE):
-        pieces += piece
-        if len(pieces) > LARGEST_ANSWER:
+async def _read(response: HttpResponse) -> bytes:
+    body = bytearray()
+    while piece := await response.piece():
+        body += piece
+        if len(body) > LARGEST_ANSWER:
             raise _too_large()
-    return bytes(pieces)
+    return bytes(body)
 
 
 def _too_large() -> CallFailed:
     return CallFailed(f"failed to call webhook: the answer has more than {LARGEST_ANSWER} bytes")
 
 
+def _plane_closed() -> CallFailed:
+    return CallFailed("failed to call webhook: the plane is closed")
+
+
 def _failed(address: Address, why: str) -> CallFailed:
     return CallFailed(f'failed to call webhook: Post "{address.shown}": {why}')
 
 
-def _described(error: Exception) -> str:
-    """The error, in Go's wording if there is one."""
-    match error:
-        case aiohttp.ClientConnectorCertificateError():
-            inner = error.certificate_error
-            why = getattr(inner, "verify_message", "") or str(inner)
-            return f"tls: failed to verify certificate: x509: {why}"
-        case aiohttp.ClientConnectorDNSError():
-            return f"dial tcp: lookup {error.host}: no such host"
-        case aiohttp.ClientConnectorError():
-            return f"dial tcp {error.host}:{error.port}: {_refused(error.os_error)}"
-        case aiohttp.ServerDisconnectedError():
-            return "EOF"
+def _described(failure: AttemptFailure, to: ServerRoute) -> str:
+    """The failure, in Go's wording if there is one."""
+    match failure.__cause__:
+        case ssl.SSLCertVerificationError() as error:
+            return f"tls: failed to verify certificate: x509: {error.verify_message}"
+        case socket.gaierror() | UnicodeError():
+            return f"dial tcp: lookup {to.server.name}: no such host"
+        case OSError() as error if isinstance(failure, NotSent):
+            return f"dial tcp {to.server.address}: connect: {reason_of(error)}"
         case _:
-            return str(error) or type(error).__name__
-
-
-def _refused(error: OSError) -> str:
-    if isinstance(error, ConnectionRefusedError):
-        return "connect: connection refused"
-    return f"connect: {error.strerror or error}".replace("Connect call failed", "").strip()
+            is_silent = isinstance(failure, Lost) and not failure.response_started
+            return "EOF" if is_silent else failure.why

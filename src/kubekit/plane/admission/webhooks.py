@@ -8,13 +8,14 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from kubekit.api import scheme
 from kubekit.api.errors import Timeout
 from kubekit.api.kinds.admission import MutatingWebhookConfiguration, ValidatingWebhookConfiguration
 from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.admission import addresses
+from kubekit.plane.admission.calling import WebhookCaller
 from kubekit.plane.admission.destinations import Resolve, no_services
 from kubekit.plane.admission.failures import CallFailed, denied, failed, no_dry_run
 from kubekit.plane.admission.hooks import CompiledWebhook, Configuration, hooks_of
@@ -24,9 +25,6 @@ from kubekit.plane.admission.reviews import WebhookVerdict, request_of, review_o
 from kubekit.plane.registry.admission import AdmissionChain, AdmissionPlugin, Attempt
 from kubekit.plane.registry.registry import Registry
 from kubekit.plane.store.records import ChangeEvent, ChangeType, Record
-
-if TYPE_CHECKING:
-    from kubekit.plane.admission.calling import WebhookCaller
 
 Audit = Callable[[Attempt, str, str], None]
 """Receives an audit annotation of a webhook: a key that starts with the webhook's name, a value."""
@@ -71,7 +69,7 @@ class Webhooks:
         self._registry = registry
         self._environment = environment
         self._settings = settings or WebhookSettings()
-        self._caller: WebhookCaller | None = None
+        self._caller = WebhookCaller(self._settings.guard)
         self._configurations: dict[str, dict[str, Configuration]] = {}
         self._chain = AdmissionChain()
         self._started = False
@@ -116,8 +114,7 @@ class Webhooks:
 
     async def close(self) -> None:
         self._unsubscribe()
-        if self._caller is not None:
-            await self._caller.close()
+        await self._caller.close()
 
     def _is_enabled(self, attempt: Attempt) -> bool:
         return self._started or attempt.verb == "delete"
@@ -194,16 +191,8 @@ class Webhooks:
         uid = self._environment.uid()
         address = match.hook.address(self._settings.resolve)
         review = review_of(request_of(attempt, match.kind, uid))
-        answer = await self._webhook_caller().call(address, review)
+        answer = await self._caller.call(address, review)
         return verdict_of(answer, uid, may_patch=may_patch)
-
-    def _webhook_caller(self) -> "WebhookCaller":
-        """The caller, imported at the first call: aiohttp takes longer to import than a plane to start."""
-        if self._caller is None:
-            from kubekit.plane.admission.calling import WebhookCaller  # noqa: PLC0415 - for that reason
-
-            self._caller = WebhookCaller(self._settings.guard)
-        return self._caller
 
     def _on_event(self, storage: str, event: ChangeEvent) -> None:
         if storage not in _KINDS:
@@ -231,8 +220,7 @@ class Webhooks:
         self._mutating = WebhookMatcher(self._registry, hooks_of(mutating))
         self._validating = WebhookMatcher(self._registry, hooks_of(validating))
         every = (*self._mutating.hooks, *self._validating.hooks)
-        if self._caller is not None:
-            self._caller.forget({hook.webhook.client_config.ca_bundle for hook in every})
+        self._caller.forget({hook.webhook.client_config.ca_bundle for hook in every})
         self._update_chain()
 
     def _update_chain(self) -> None:

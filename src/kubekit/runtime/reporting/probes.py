@@ -6,26 +6,23 @@ and numbers, never the content of objects.
 """
 
 import asyncio
-import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Final
+from http import HTTPStatus
+from typing import Final
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from kubekit.runtime.reporting.health import Health
 
-if TYPE_CHECKING:  # it takes longer to load than everything else of the runtime together
-    from aiohttp import web
-
-_log: Final = logging.getLogger(__name__)
-
+_LONGEST_HEAD: Final = 16 * 1024  # bytes
 _LONGEST_LINE: Final = 4096
-_LONGEST_FIELD: Final = 4096
 _MOST_FIELDS: Final = 64
 _MOST_CONNECTIONS: Final = 64
 _METHODS: Final = ("GET", "HEAD")
 _TEXT: Final = "text/plain; charset=utf-8"
 _EXPOSITION: Final = "text/plain; version=0.0.4; charset=utf-8"
+_END: Final = b"\r\n\r\n"
+_NOTHING: Final[Mapping[str, str]] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,84 +47,97 @@ class Probes:
         self._metrics = metrics
         self._settings = settings or ProbeSettings()
         self._listener: asyncio.Server | None = None
-        self._web: web.Server | None = None
+        self._connections: set[asyncio.Task[None] | None] = set()
 
     async def start(self) -> tuple[str, int]:
         """Listen. Returns the host and the port."""
-        from aiohttp import web  # noqa: PLC0415 - see above
-
-        self._web = web.Server(
-            self._answer,
-            access_log=None,
-            logger=_log,
-            max_line_size=_LONGEST_LINE,
-            max_field_size=_LONGEST_FIELD,
-            max_headers=_MOST_FIELDS,
-            lingering_time=0.0,
-        )
-        loop = asyncio.get_running_loop()
         host, port = self._settings.host, self._settings.port
-        self._listener = await loop.create_server(partial(self._connection, self._web), host, port)
+        self._listener = await asyncio.start_server(self._serve, host, port, limit=_LONGEST_HEAD)
         address: tuple[str, int] = self._listener.sockets[0].getsockname()[:2]
         return address
 
     async def close(self) -> None:
-        """Stop listening, finish the running responses, and end."""
-        if self._listener is None or self._web is None:
+        """Stop listening, and close all connections."""
+        if self._listener is None:
             return
         self._listener.close()
-        self._web.pre_shutdown()
-        await self._web.shutdown(self._settings.patience)
+        tasks = [task for task in self._connections if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         await self._listener.wait_closed()
-        self._listener = self._web = None
+        self._listener = None
 
-    def _connection(self, server: "web.Server") -> asyncio.Protocol:
-        """The protocol of a new connection: one response, within a time, up to a number of connections."""
-        if len(server.connections) >= _MOST_CONNECTIONS:
-            return _Refused()
-        handler = server()
-        asyncio.get_running_loop().call_later(self._settings.patience, _abort, handler)
-        return handler
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One connection: one response, within a time, up to a number of connections."""
+        task = asyncio.current_task()
+        try:
+            if len(self._connections) < _MOST_CONNECTIONS:
+                self._connections.add(task)
+                async with asyncio.timeout(self._settings.patience):
+                    writer.write(self._answer(await _head(reader)))
+                    await writer.drain()
+        except (TimeoutError, EOFError, ConnectionError):
+            writer.transport.abort()
+        finally:
+            self._connections.discard(task)
+            writer.close()
 
-    async def _answer(self, request: "web.BaseRequest") -> "web.Response":
-        response = self._response(request)
-        response.headers["X-Content-Type-Options"] = "nosniff"
-        response.force_close()
-        return response
+    def _answer(self, head: bytes) -> bytes:
+        """The response to the head of a request."""
+        try:
+            method, target = _request_line(head)
+        except ValueError:
+            return _response(400, "this is not a valid request\n")
+        if method not in _METHODS:
+            allowed = {"Allow": ", ".join(_METHODS)}
+            return _response(405, "only GET and HEAD are served here\n", more=allowed)
+        response = self._page(target)
+        return response if method == "GET" else response[: response.index(_END) + len(_END)]
 
-    def _response(self, request: "web.BaseRequest") -> "web.Response":
-        if request.method not in _METHODS:
-            refusal = _text(405, "only GET and HEAD are served here\n")
-            refusal.headers["Allow"] = ", ".join(_METHODS)
-            return refusal
-        if request.path == "/metrics" and self._metrics is not None:
-            return _response(200, self._metrics(), _EXPOSITION)
-        page, _, check = request.path.removeprefix("/").partition("/")
-        report = self._health.report(page, check, request.query.getall("exclude", ()))
+    def _page(self, target: str) -> bytes:
+        parts = urlsplit(target)
+        path, query = unquote(parts.path), parse_qs(parts.query, keep_blank_values=True)
+        if path == "/metrics" and self._metrics is not None:
+            return _response(200, self._metrics().decode(), _EXPOSITION)
+        page, _, check = path.removeprefix("/").partition("/")
+        report = self._health.report(page, check, query.get("exclude", ()))
         if report is None:
-            return _text(404, "there is no such page\n")
-        if report.well and "verbose" not in request.query:
-            return _text(200, "ok")
-        return _text(200 if report.well else 503, str(report))
+            return _response(404, "there is no such page\n")
+        if report.well and "verbose" not in query:
+            return _response(200, "ok")
+        return _response(200 if report.well else 503, str(report))
 
 
-class _Refused(asyncio.Protocol):
-    """A connection beyond the limit."""
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        transport.close()
-
-
-def _abort(handler: "web.RequestHandler") -> None:
-    if handler.transport is not None:
-        handler.transport.abort()
+async def _head(reader: asyncio.StreamReader) -> bytes:
+    """The head of a request; empty if it is too long."""
+    try:
+        return (await reader.readuntil(_END)).removesuffix(_END)
+    except asyncio.LimitOverrunError:
+        return b""
 
 
-def _text(status: int, text: str) -> "web.Response":
-    return _response(status, text.encode(), _TEXT)
+def _request_line(head: bytes) -> tuple[str, str]:
+    """The method and the target of a request. It raises `ValueError`."""
+    first, *fields = head.decode("latin-1").split("\r\n")
+    method, target, version = first.split(" ")
+    if not version.startswith("HTTP/1.") or len(fields) > _MOST_FIELDS:
+        raise ValueError
+    if any(len(line) > _LONGEST_LINE for line in (first, *fields)):
+        raise ValueError
+    return method, target
 
 
-def _response(status: int, body: bytes, content_type: str) -> "web.Response":
-    from aiohttp import web  # noqa: PLC0415 - see above
-
-    return web.Response(status=status, body=body, headers={"Content-Type": content_type})
+def _response(
+    status: int, text: str, content_type: str = _TEXT, more: Mapping[str, str] = _NOTHING
+) -> bytes:
+    body = text.encode()
+    fields = {
+        "Content-Type": content_type,
+        "Content-Length": str(len(body)),
+        "X-Content-Type-Options": "nosniff",
+        "Connection": "close",
+        **more,
+    }
+    lines = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+    return f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n{lines}\r\n".encode() + body
