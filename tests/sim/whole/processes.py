@@ -102,7 +102,9 @@ class Process:
 
     def connect(self, home: PlaneRef, plane: Plane, manager: str) -> Client:
         run = self._living()
-        chance = Random(f"{self.seed}-{run.name}-{home}-{len(run.links)}")
+        # Part of every seed: with another text here, each noted seed would draw another world.
+        key = f"Home(role={home.role!r}, name={home.name!r})"
+        chance = Random(f"{self.seed}-{run.name}-{key}-{len(run.links)}")
         link = Link(f"{run.name}>{home.name}", plane, self._wires, chance, manager)
         link.weather = self.weather
         link.page = self.page
