@@ -25,7 +25,7 @@ from kubekit.plane.http.authentication.bearer_tokens import Tokens
 from kubekit.plane.http.certificates.authority import LOOPBACK, Certificates
 from kubekit.plane.http.connection.slices import slices
 from kubekit.plane.http.interfaces import ServerOptions
-from kubekit.plane.http.messages import Pieces, Response, ServerRequest
+from kubekit.plane.http.messages import Response, SegmentedBody, ServerRequest
 from kubekit.plane.http.pages import Pages
 from kubekit.plane.plane import Plane
 from kubekit.plane.private_files import write_private
@@ -59,7 +59,7 @@ def _handler(application: Application) -> Callable[[web.BaseRequest], Awaitable[
         request = ServerRequest(incoming.method, path, query, headers, await incoming.read())
         answer = application.handle(request)
         response = answer if isinstance(answer, Response) else await answer
-        assert isinstance(response.body, bytes | Pieces), "a watch"
+        assert isinstance(response.body, bytes | SegmentedBody), "a watch"
         body = b"".join(slices(response.body, 1 << 20))
         return web.Response(status=response.status, body=body, content_type=response.content_type)
 

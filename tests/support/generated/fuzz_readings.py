@@ -25,7 +25,7 @@ from kubekit.plane.http import escapes, routes
 from kubekit.plane.http.audit import audit_lines
 from kubekit.plane.http.authentication import impersonation
 from kubekit.plane.http.connection.peers import Peers
-from kubekit.plane.http.connection.request_reader import Reader
+from kubekit.plane.http.connection.request_reader import RequestReader
 from kubekit.plane.http.content import request_bodies, response_formats
 from kubekit.plane.http.content.protobuf import read_protobuf
 from kubekit.plane.http.content.query_parameters import (
@@ -198,7 +198,7 @@ def token(text: str) -> None:
 
 
 def request_head(data: bytes) -> None:
-    reader = Reader(Limits(), Peers(Limits(), environment()), _ignore, _ignore_it, _ignore)
+    reader = RequestReader(Limits(), Peers(Limits(), environment()), _ignore, _ignore_it, _ignore)
     reader.feed(memoryview(data))
 
 

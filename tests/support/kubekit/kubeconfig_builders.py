@@ -14,7 +14,12 @@ from cryptography.hazmat.primitives import serialization
 
 from kubekit.client.connection import ClientCertificate
 from kubekit.environment import ExecutionEnvironment
-from kubekit.plane.http.certificates.issuing import Pair, new_authority, new_client, new_server
+from kubekit.plane.http.certificates.issuing import (
+    CertificatePair,
+    new_authority,
+    new_client,
+    new_server,
+)
 from kubekit.plane.users import User
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -67,7 +72,7 @@ def written(folder: Path, document: object, name: str = "config") -> Path:
 
 
 @cache
-def authority() -> Pair:
+def authority() -> CertificatePair:
     return new_authority(datetime.now(UTC))  # noqa: TID251 - OpenSSL looks at the real clock
 
 
@@ -136,5 +141,5 @@ def answer(version="{V1}", **status):
 """
 
 
-def _pem(pair: Pair) -> ClientCertificate:
+def _pem(pair: CertificatePair) -> ClientCertificate:
     return ClientCertificate(pair.certificate_pem(), pair.key_pem())

@@ -17,7 +17,7 @@ from kubekit.api.meta import ObjectMeta
 from kubekit.client.options import PLAIN_DELETE, PLAIN_WRITE, PatchType
 from kubekit.client.transport import Document
 from kubekit.plane.access import defaults
-from kubekit.plane.access.rules import TooManyRights, compile_rules, covers
+from kubekit.plane.access.rules import TooManyPermissions, compile_rules, covers
 from kubekit.plane.registry.encoding import decode, encode
 from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.registry.registry import Registry
@@ -43,7 +43,7 @@ async def _ensure(registry: Registry, wanted: Wanted) -> None:
             await _compared(registry, kind, wanted)
         except (AlreadyExists, Conflict, NotFound):
             continue  # another writer was faster: compare with its version
-        except (ApiError, TooManyRights) as refusal:
+        except (ApiError, TooManyPermissions) as refusal:
             # A full disk, a full plane or a huge role must not prevent the start: operators need access.
             name = wanted.metadata.name
             _log.warning("default object not created", extra={"object": name, "why": str(refusal)})

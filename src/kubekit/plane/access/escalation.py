@@ -16,7 +16,7 @@ from kubekit.plane.access.attributes import Attributes
 from kubekit.plane.access.authorizer import Authorizer
 from kubekit.plane.access.index import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES
 from kubekit.plane.access.refusals import not_found, refused
-from kubekit.plane.access.rules import ANY, TooManyRights, covers, go_list, quoted, rule_lines
+from kubekit.plane.access.rules import ANY, TooManyPermissions, covers, go_list, quoted, rule_lines
 from kubekit.plane.registry.admission import Attempt
 from kubekit.plane.registry.encoding import same
 from kubekit.plane.registry.schema.conformance import MOST_ERRORS
@@ -94,7 +94,7 @@ class EscalationGuard:
         user, plural = attempt.user, attempt.kind.resource.plural
         try:
             lacking = self._uncovered(attempt, rules)
-        except TooManyRights as problem:
+        except TooManyPermissions as problem:
             raise refused(GROUP, plural, attempt.name, f"{problem}; split the role") from problem
         if not lacking:
             return

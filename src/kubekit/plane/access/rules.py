@@ -25,7 +25,7 @@ MOST_COMPARISONS: Final = (
 )
 
 
-class TooManyRights(ValueError):
+class TooManyPermissions(ValueError):
     """Rules with more combinations than can be compared one by one."""
 
 
@@ -103,7 +103,7 @@ def covers(owned: Iterable[CompiledRule], given: Iterable[PolicyRule]) -> list[P
     most = min(MOST_ATOMS, MOST_COMPARISONS // max(len(rules), 1))
     atoms = list(islice((atom for rule in given for atom in _atoms(rule)), most + 1))
     if len(atoms) > most:
-        raise TooManyRights(f"the rules multiply out to more than {most} permissions")
+        raise TooManyPermissions(f"the rules multiply out to more than {most} permissions")
     return [atom for atom in atoms if not any(rule.covers(atom) for rule in rules)]
 
 

@@ -26,7 +26,7 @@ from kubekit.client.http.requests import HttpRequest, header_lines
 from kubekit.client.http.routes import ServerRoute, route
 from kubekit.client.http.settings import HttpSettings
 from kubekit.plane.admission import addresses
-from kubekit.plane.admission.destinations import Address
+from kubekit.plane.admission.destinations import WebhookAddress
 from kubekit.plane.admission.failures import CallFailed
 
 LARGEST_ANSWER: Final = 8 * 1024 * 1024  # fits a patch that replaces the largest object
@@ -66,7 +66,7 @@ class WebhookCaller:
         self._trusted: dict[str, ssl.SSLContext] = {}
         self._closed = False
 
-    async def call(self, address: Address, body: bytes) -> bytes:
+    async def call(self, address: WebhookAddress, body: bytes) -> bytes:
         """The response body. Raises `CallFailed`. Must run in a task of its own."""
         if not address.url.lower().startswith("https://"):
             raise _failed(address, "webhooks are called by https only")
@@ -90,7 +90,7 @@ class WebhookCaller:
         self._closed = True
         await asyncio.gather(*(pool.close() for pool in self._pools.values()))
 
-    async def _answer(self, address: Address, body: bytes) -> bytes:
+    async def _answer(self, address: WebhookAddress, body: bytes) -> bytes:
         parts = urlsplit(address.shown)
         origin = Connection(server=f"{parts.scheme}://{parts.netloc}")
         server = _Server(route(origin), address.server_name or "", address.ca_bundle)
@@ -202,7 +202,7 @@ def _plane_closed() -> CallFailed:
     return CallFailed("failed to call webhook: the plane is closed")
 
 
-def _failed(address: Address, why: str) -> CallFailed:
+def _failed(address: WebhookAddress, why: str) -> CallFailed:
     return CallFailed(f'failed to call webhook: Post "{address.shown}": {why}')
 
 

@@ -10,7 +10,7 @@ Resolve = Callable[[ServiceReference], str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class WebhookAddress:
     """The address of a webhook. ``server_name`` is the name in its certificate, if not the URL's."""
 
     url: str

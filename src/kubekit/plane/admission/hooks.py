@@ -16,7 +16,7 @@ from kubekit.api.kinds.webhook_clients import ServiceReference
 from kubekit.api.meta import LabelSelector
 from kubekit.api.selectors import label_selectors
 from kubekit.api.selectors.label_selectors import Selector
-from kubekit.plane.admission.destinations import Address, Resolve
+from kubekit.plane.admission.destinations import Resolve, WebhookAddress
 from kubekit.plane.admission.failures import CallFailed
 from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.registry.rules.match_conditions import CompiledCondition, compiled
@@ -75,7 +75,7 @@ class CompiledWebhook:
         """Whether a rule matches this operation on this subresource of the kind."""
         return any(_fits(rule, operation, kind, part) for rule in self.webhook.rules)
 
-    def address(self, resolve: Resolve) -> Address:
+    def address(self, resolve: Resolve) -> WebhookAddress:
         """The address to call. Raises `CallFailed` if it cannot be resolved."""
         hook = self.webhook
         if _VERSION not in hook.admission_review_versions:
@@ -85,7 +85,7 @@ class CompiledWebhook:
             )
         client, seconds = hook.client_config, hook.timeout_seconds or 10
         if client.service is None:
-            return Address(client.url or "", client.ca_bundle, seconds)
+            return WebhookAddress(client.url or "", client.ca_bundle, seconds)
         return _of_service(client.service, client.ca_bundle, seconds, resolve)
 
 
@@ -95,16 +95,18 @@ def hooks_of(configurations: Sequence[Configuration]) -> tuple[CompiledWebhook, 
     return tuple(CompiledWebhook(webhook) for each in ordered for webhook in each.webhooks)
 
 
-def _of_service(service: ServiceReference, bundle: str, seconds: int, resolve: Resolve) -> Address:
+def _of_service(
+    service: ServiceReference, bundle: str, seconds: int, resolve: Resolve
+) -> WebhookAddress:
     name, path = f"{service.name}.{service.namespace}.svc", service.path or ""
     found = resolve(service)
     if found is None:
-        nominal = Address(f"https://{name}:{service.port or 443}{path}", "", seconds)
+        nominal = WebhookAddress(f"https://{name}:{service.port or 443}{path}", "", seconds)
         raise CallFailed(
             f'failed to call webhook: Post "{nominal.shown}": service "{service.name}" not found: '
             "this server has no Services; give the webhook a clientConfig.url"
         )
-    return Address(f"{found.rstrip('/')}{path}", bundle, seconds, name)
+    return WebhookAddress(f"{found.rstrip('/')}{path}", bundle, seconds, name)
 
 
 def _selector(typed: LabelSelector | None) -> Selector | None:

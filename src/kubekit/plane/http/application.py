@@ -21,7 +21,7 @@ from kubekit.plane.http.exchanges import Exchange
 from kubekit.plane.http.fairness import Fairness
 from kubekit.plane.http.interfaces import Attributes, PlaneBackend, ServerOptions
 from kubekit.plane.http.messages import HandlerResult, Response, ServerRequest, refusal
-from kubekit.plane.http.mounts import Mount, Mounts
+from kubekit.plane.http.mounts import MountedPlane, Mounts
 from kubekit.plane.http.refusals import no_such_resource, unauthorized
 from kubekit.plane.http.routes import Route, route, segments_of
 from kubekit.plane.http.verbs import HANDLERS, READS, VerbCall, VerbContext, verb_of
@@ -113,7 +113,7 @@ class Application:
             call.may_create = partial(self._check_create, mount.plane, request, attributes)
         return mount.queue.run(cast("Coroutine[Any, Any, Response]", HANDLERS[verb](call)))
 
-    def _enter(self, exchange: Exchange, mount: Mount) -> None:
+    def _enter(self, exchange: Exchange, mount: MountedPlane) -> None:
         """Resolve the identity within this plane, and apply the plane's rate limit."""
         identity, request = exchange.identity, exchange.request
         assert identity is not None
@@ -173,7 +173,7 @@ class Application:
             return exchange.recorded(self._audit, self._environment, response, seconds)
         return response
 
-    def _context(self, mount: Mount, loop: asyncio.AbstractEventLoop) -> VerbContext:
+    def _context(self, mount: MountedPlane, loop: asyncio.AbstractEventLoop) -> VerbContext:
         if mount.context is None:
             mount.context = VerbContext(
                 registry=mount.plane.registry,

@@ -63,7 +63,7 @@ class ServerRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Pieces:
+class SegmentedBody:
     """A large body that is never joined: ``before``, the parts with commas between, ``after``."""
 
     before: bytes
@@ -99,7 +99,7 @@ class StreamBody(Protocol):
     def close(self) -> None: ...
 
 
-Body = bytes | Pieces | StreamBody
+Body = bytes | SegmentedBody | StreamBody
 
 
 @dataclass(slots=True)

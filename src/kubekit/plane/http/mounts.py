@@ -11,7 +11,7 @@ from kubekit.plane.http.verbs import VerbContext
 
 
 @dataclass(slots=True, eq=False)
-class Mount:
+class MountedPlane:
     """A mounted plane, with its queue and its open watches."""
 
     plane: PlaneBackend
@@ -24,7 +24,7 @@ class Mounts:
     """Planes by the path below which they are served. The longest matching prefix wins."""
 
     def __init__(self) -> None:
-        self._by_prefix: dict[tuple[str, ...], Mount] = {}
+        self._by_prefix: dict[tuple[str, ...], MountedPlane] = {}
         self._depths: tuple[int, ...] = ()
 
     @property
@@ -35,7 +35,7 @@ class Mounts:
         key = _key(prefix)
         if key in self._by_prefix:
             raise ValueError(f"{prefix} is taken by another plane")
-        self._by_prefix[key] = Mount(plane, queue)
+        self._by_prefix[key] = MountedPlane(plane, queue)
         self._measure()
 
     def remove(self, prefix: str) -> None:
@@ -49,7 +49,7 @@ class Mounts:
         for mount in self._by_prefix.values():
             mount.watches.finish()
 
-    def find(self, segments: Sequence[str]) -> tuple[Mount, int]:
+    def find(self, segments: Sequence[str]) -> tuple[MountedPlane, int]:
         """The plane that serves a path, and how many of its segments are the prefix."""
         for depth in self._depths:
             mount = self._by_prefix.get(tuple(segments[:depth]))

@@ -16,7 +16,7 @@ from kubekit.plane.http.content.query_parameters import (
     watch_options,
     write_options,
 )
-from kubekit.plane.http.content.response_formats import PLAIN, Form, form_for
+from kubekit.plane.http.content.response_formats import PLAIN, ResponseFormat, form_for
 from kubekit.plane.http.content.watch_streams import Watches, WatchStream
 from kubekit.plane.http.interfaces import Verb
 from kubekit.plane.http.messages import Body, Response, ServerRequest
@@ -75,7 +75,7 @@ class VerbCall:
         """The User-Agent of the client."""
         return self.request.headers.get("user-agent", "") or _UNNAMED
 
-    def form(self) -> Form:
+    def form(self) -> ResponseFormat:
         return form_for(self.request.headers.get("accept", ""))
 
 
@@ -262,7 +262,7 @@ def _shown(call: VerbCall, body: Body) -> Response:
     return Response(200, body, headers=responses.warning_headers((warning,)) if warning else ())
 
 
-def _written(call: VerbCall, form: Form, written: WriteResult, status: int) -> Response:
+def _written(call: VerbCall, form: ResponseFormat, written: WriteResult, status: int) -> Response:
     kind, body = call.route.kind, written.record.data
     if form is not PLAIN and call.route.subresource != "scale":
         include = include_object(call.parameters)

@@ -28,7 +28,7 @@ from kubekit.plane.http.certificates import tls
 from kubekit.plane.http.certificates.client_certificates import VerifiedCertificate, read_client
 from kubekit.plane.http.certificates.issuing import (
     LEAF_LIFE,
-    Pair,
+    CertificatePair,
     names_of,
     new_authority,
     new_client,
@@ -64,8 +64,8 @@ class Certificates:
         self.names = tuple(names)
         self.authority = directory / "ca.crt"
         self.context = tls.listening_context()
-        self._ca: Pair
-        self._leaf: Pair | None = None
+        self._ca: CertificatePair
+        self._leaf: CertificatePair | None = None
         self._seen: object = None
         self._clients: dict[bytes, VerifiedCertificate | None] = {}
         self._revoked: frozenset[int] = frozenset()
@@ -78,9 +78,9 @@ class Certificates:
         first, so that they apply even if the rest fails.
         """
         self._revoked = _read_revoked(self.directory / "revoked")
-        self._take_authority(_read(self.directory, "ca"), now)
+        self._load_authority(_read(self.directory, "ca"), now)
         leaf = _read(self.directory, "server")
-        if leaf is None or not self._still_good(leaf, now):
+        if leaf is None or not self._is_current(leaf, now):
             leaf = new_server(self._ca, self.names, now)
             _write(self.directory, "server", leaf)
         changed = self._leaf is None or leaf.certificate != self._leaf.certificate
@@ -121,7 +121,7 @@ class Certificates:
         self._revoked = _read_revoked(path) | {serial}
         revoke(path, self._revoked)
 
-    def _take_authority(self, ca: Pair | None, now: datetime) -> None:
+    def _load_authority(self, ca: CertificatePair | None, now: datetime) -> None:
         if ca is None or ca.certificate.not_valid_after_utc <= now:
             ca = new_authority(now)
             _write(self.directory, "ca", ca)
@@ -137,7 +137,7 @@ class Certificates:
         self._clients.clear()
         self.context.load_verify_locations(cadata=ca.certificate_pem().decode())
 
-    def _still_good(self, leaf: Pair, now: datetime) -> bool:
+    def _is_current(self, leaf: CertificatePair, now: datetime) -> bool:
         certificate = leaf.certificate
         ends = certificate.not_valid_after_utc - RENEW_BEFORE
         in_time = certificate.not_valid_before_utc <= now < ends
@@ -145,7 +145,7 @@ class Certificates:
             return False
         return names_of(certificate) == set(self.names)
 
-    def _load(self, leaf: Pair) -> None:
+    def _load(self, leaf: CertificatePair) -> None:
         """Load the pair from one file, since two files could change between the reads.
 
         A context with a certificate and another key could not serve any connection.
@@ -239,7 +239,7 @@ class Renewals:
         self.start(loop)
 
 
-def _read(directory: Path, stem: str) -> Pair | None:
+def _read(directory: Path, stem: str) -> CertificatePair | None:
     certificate, key = directory / f"{stem}.crt", directory / f"{stem}.key"
     if not certificate.exists() or not key.exists():
         return None
@@ -256,10 +256,10 @@ def _read(directory: Path, stem: str) -> Pair | None:
         raise CertificatesRefused(
             f"{key} is not an elliptic curve key: delete it and {certificate}"
         )
-    return Pair(public, private)
+    return CertificatePair(public, private)
 
 
-def _write(directory: Path, stem: str, pair: Pair) -> None:
+def _write(directory: Path, stem: str, pair: CertificatePair) -> None:
     """Write the key first: a certificate without its key would be trusted but unusable."""
     write_private(directory / f"{stem}.key", pair.key_pem())
     write_private(directory / f"{stem}.crt", pair.certificate_pem())

@@ -7,7 +7,7 @@ from hashlib import sha256
 from cryptography import x509
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from kubekit.plane.http.certificates.issuing import UID, Pair
+from kubekit.plane.http.certificates.issuing import UID, CertificatePair
 from kubekit.plane.identity.identities import CREDENTIAL, Identity, authenticated
 from kubekit.plane.users import User
 
@@ -22,7 +22,7 @@ class VerifiedCertificate:
     not_after: datetime
 
 
-def read_client(der: bytes, ca: Pair) -> VerifiedCertificate | None:
+def read_client(der: bytes, ca: CertificatePair) -> VerifiedCertificate | None:
     """The identity of a certificate, if our authority signed it, and for client authentication.
 
     TLS has verified it, but against every authority since the start of the server.

@@ -28,7 +28,7 @@ _USAGES: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class CertificatePair:
     """A certificate and its key."""
 
     certificate: x509.Certificate
@@ -57,7 +57,7 @@ class Pair:
         )
 
 
-def new_authority(now: datetime) -> Pair:
+def new_authority(now: datetime) -> CertificatePair:
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "compute local authority")])
     builder = (
@@ -66,10 +66,10 @@ def new_authority(now: datetime) -> Pair:
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .add_extension(_usage(_SIGNS_OTHERS), critical=True)
     )
-    return Pair(builder.sign(key, hashes.SHA256()), key)
+    return CertificatePair(builder.sign(key, hashes.SHA256()), key)
 
 
-def new_server(ca: Pair, names: Sequence[str], now: datetime) -> Pair:
+def new_server(ca: CertificatePair, names: Sequence[str], now: datetime) -> CertificatePair:
     """A server certificate for these host names and addresses."""
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "compute plane")])
     alternatives = x509.SubjectAlternativeName(map(_general, names))
@@ -78,7 +78,9 @@ def new_server(ca: Pair, names: Sequence[str], now: datetime) -> Pair:
     return _leaf(builder, ca, key, ExtendedKeyUsageOID.SERVER_AUTH)
 
 
-def new_client(ca: Pair, user: User, now: datetime, lifetime: timedelta) -> Pair:
+def new_client(
+    ca: CertificatePair, user: User, now: datetime, lifetime: timedelta
+) -> CertificatePair:
     """A client certificate for a user: the name, the groups, and the uid if there is one."""
     key = ec.generate_private_key(ec.SECP256R1())
     builder = _builder(_subject(user), key, now, lifetime)
@@ -101,10 +103,10 @@ def _subject(user: User) -> x509.Name:
 
 def _leaf(
     builder: x509.CertificateBuilder,
-    ca: Pair,
+    ca: CertificatePair,
     key: ec.EllipticCurvePrivateKey,
     usage: x509.ObjectIdentifier,
-) -> Pair:
+) -> CertificatePair:
     authority = x509.AuthorityKeyIdentifier.from_issuer_public_key(ca.key.public_key())
     builder = (
         builder.issuer_name(ca.certificate.subject)
@@ -113,7 +115,7 @@ def _leaf(
         .add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
         .add_extension(authority, critical=False)
     )
-    return Pair(builder.sign(ca.key, hashes.SHA256()), key)
+    return CertificatePair(builder.sign(ca.key, hashes.SHA256()), key)
 
 
 def _builder(

@@ -17,7 +17,7 @@ _SLICES_PER_TURN: Final = 4  # then other connections get a turn of the loop
 _LAST_CHUNK: Final = b"0\r\n\r\n"
 
 
-class Outlet:
+class BodyWriter:
     """The writing half of one connection. ``done`` is called when a body is written whole."""
 
     __slots__ = ("_buffer", "_chunked", "_done", "_slice", "_slices", "_soon", "_stream",

@@ -15,12 +15,12 @@ from typing import Final
 from kubekit.api import errors
 from kubekit.plane.http import refusals
 from kubekit.plane.http.connection import response_heads
-from kubekit.plane.http.connection.body_writer import Outlet
+from kubekit.plane.http.connection.body_writer import BodyWriter
 from kubekit.plane.http.connection.peers import Peers
-from kubekit.plane.http.connection.request_reader import Reader, Stage, Turn
+from kubekit.plane.http.connection.request_reader import PipelinedRequest, ReadStage, RequestReader
 from kubekit.plane.http.connection.slices import compressed, slices, takes_gzip
 from kubekit.plane.http.limits import Limits
-from kubekit.plane.http.messages import Caller, Handler, Pieces, Response, refusal
+from kubekit.plane.http.messages import Caller, Handler, Response, SegmentedBody, refusal
 
 _log: Final = logging.getLogger(__name__)
 _NOT_MODIFIED: Final = 304
@@ -38,15 +38,15 @@ class HttpServerProtocol(asyncio.BufferedProtocol):
     """
 
     _transport: asyncio.Transport
-    _outlet: Outlet
+    _writer: BodyWriter
 
     def __init__(self, handler: Handler, limits: Limits, peers: Peers) -> None:
         self._handler = handler
         self._limits = limits
         self._peers = peers
-        self._reader = Reader(limits, peers, self._touch, self._arrived, self._invite)
-        self._turn: Turn | None = None
-        self._waiting: list[Turn] = []
+        self._reader = RequestReader(limits, peers, self._touch, self._arrived, self._invite)
+        self._current: PipelinedRequest | None = None
+        self._waiting: list[PipelinedRequest] = []
         self._pending: asyncio.Future[Response] | None = None
         self._refusal: Response | None = None
         self._since = peers.now
@@ -63,7 +63,7 @@ class HttpServerProtocol(asyncio.BufferedProtocol):
         limits = self._limits
         self._transport.set_write_buffer_limits(high=limits.slice)
         self._reader.caller = _caller(self._transport)
-        self._outlet = Outlet(self._transport, self._peers.soon, limits.slice, self._answered)
+        self._writer = BodyWriter(self._transport, self._peers.soon, limits.slice, self._answered)
         if not self._peers.join(self):
             self._refuse(refusals.too_many_connections(limits.connections))
 
@@ -81,38 +81,38 @@ class HttpServerProtocol(asyncio.BufferedProtocol):
 
     def eof_received(self) -> bool:
         """Whether to keep our half open: yes, if a response is pending."""
-        answering = self._turn is not None and not self._outlet.streaming
+        answering = self._current is not None and not self._writer.streaming
         self._reading_stopped = True
         self._waiting.clear()
         return answering and self._transport.can_write_eof()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._reading_stopped = True
-        self._turn = self._pending = None
+        self._current = self._pending = None
         self._waiting.clear()
-        self._outlet.stop()
+        self._writer.stop()
         self._reader.drop()
         self._peers.leave(self)
         # These refer back to us. Reference cycles wait for a rare garbage collection: 30 KB each.
-        del self._transport, self._outlet, self._reader
+        del self._transport, self._writer, self._reader
 
     def pause_writing(self) -> None:
-        self._outlet.pause(self._peers.now)
+        self._writer.pause(self._peers.now)
 
     def resume_writing(self) -> None:
-        self._outlet.resume()
-        if self._turn is not None and self._pending is None and not self._outlet.busy:
+        self._writer.resume()
+        if self._current is not None and self._pending is None and not self._writer.busy:
             self._answered()
 
     # Called by the sweep
 
     def sweep(self, now: float) -> None:
         waited = now - self._since
-        if self._turn is not None:
+        if self._current is not None:
             self._sweep_answer(now, waited)
         elif self._reading_stopped:
             self._sweep_unread(waited)
-        elif self._reader.stage is Stage.NOTHING:
+        elif self._reader.stage is ReadStage.NOTHING:
             self._sweep_idle(waited)
         elif self._reader.too_slow(waited):
             self._refuse(refusals.TooSlow("the request did not arrive in time"))
@@ -120,10 +120,10 @@ class HttpServerProtocol(asyncio.BufferedProtocol):
     def retire(self) -> None:
         """Finish the requests in flight, then close."""
         self._waiting.clear()
-        if self._turn is None:
+        if self._current is None:
             self._transport.close()
         else:
-            self._turn.persistent = False
+            self._current.persistent = False
 
     def abort(self) -> None:
         self._transport.abort()
@@ -133,28 +133,30 @@ class HttpServerProtocol(asyncio.BufferedProtocol):
     def _touch(self) -> None:
         self._since = self._peers.now
 
-    def _arrived(self, turn: Turn) -> None:
+    def _arrived(self, pipelined: PipelinedRequest) -> None:
         self._invitation_due = False
-        if self._turn is None and not self._waiting:
-            self._start(turn)
+        if self._current is None and not self._waiting:
+            self._start(pipelined)
             return
-        self._waiting.append(turn)
-        full = len(self._waiting) >= self._limits.pipelined or _has_body(turn)
+        self._waiting.append(pipelined)
+        full = len(self._waiting) >= self._limits.pipelined or _has_body(pipelined)
         if full and not self._held_back:
             self._held_back = True
             self._transport.pause_reading()
 
-    def _start(self, turn: Turn) -> None:
-        self._turn = turn
+    def _start(self, pipelined: PipelinedRequest) -> None:
+        self._current = pipelined
         self._since = self._peers.now
         try:
-            answer = self._handler(turn.request) if turn.request is not None else self._refusal
+            answer = (
+                self._handler(pipelined.request) if pipelined.request is not None else self._refusal
+            )
         except (Exception, asyncio.CancelledError):  # noqa: BLE001 - else the peer would wait
             _log.exception("a request was not answered")
             self.abort()
             return
         if isinstance(answer, Response):
-            self._send(answer, turn)
+            self._send(answer, pipelined)
             return
         assert answer is not None
         self._pending = asyncio.ensure_future(answer)
@@ -168,69 +170,71 @@ class HttpServerProtocol(asyncio.BufferedProtocol):
                 self.abort()
             return
         response = pending.result()
-        if awaited and self._turn is not None:
+        if awaited and self._current is not None:
             self._pending = None
-            self._send(response, self._turn)
-        elif not isinstance(response.body, bytes | Pieces):
+            self._send(response, self._current)
+        elif not isinstance(response.body, bytes | SegmentedBody):
             response.body.close()
 
-    def _send(self, response: Response, turn: Turn) -> None:
+    def _send(self, response: Response, pipelined: PipelinedRequest) -> None:
         half_closed = self._reading_stopped and self._refusal is None
         if response.close or half_closed:
-            turn.persistent = False
+            pipelined.persistent = False
         body = response.body
-        if isinstance(body, bytes) and not self._compresses(body, turn):
+        if isinstance(body, bytes) and not self._compresses(body, pipelined):
             framing = b"" if response.status == _NOT_MODIFIED else _LENGTH % len(body)
-            head = self._head(response, framing, turn)
-            self._transport.write(head if _is_head(turn) else head + body)
+            head = self._head(response, framing, pipelined)
+            self._transport.write(head if _is_head(pipelined) else head + body)
             self._answered()
-        elif isinstance(body, bytes | Pieces):
-            self._send_large(response, body, turn)
+        elif isinstance(body, bytes | SegmentedBody):
+            self._send_large(response, body, pipelined)
         elif half_closed:  # there is no way to detect whether it still reads
             body.close()
             self.abort()
         else:
-            self._transport.write(self._head(response, _CHUNKED, turn))
-            self._outlet.follow(body, chunked=turn.modern)
+            self._transport.write(self._head(response, _CHUNKED, pipelined))
+            self._writer.follow(body, chunked=pipelined.modern)
 
-    def _send_large(self, response: Response, body: bytes | Pieces, turn: Turn) -> None:
+    def _send_large(
+        self, response: Response, body: bytes | SegmentedBody, pipelined: PipelinedRequest
+    ) -> None:
         parts = slices(body, self._limits.slice)
-        if self._compresses(body, turn):
-            self._transport.write(self._head(response, _GZIPPED, turn))
-            self._outlet.pour(compressed(parts))
+        if self._compresses(body, pipelined):
+            self._transport.write(self._head(response, _GZIPPED, pipelined))
+            self._writer.pour(compressed(parts))
         else:
             framing = _LENGTH % len(body)
-            self._transport.write(self._head(response, framing, turn))
-            self._outlet.pour(parts)
+            self._transport.write(self._head(response, framing, pipelined))
+            self._writer.pour(parts)
 
-    def _compresses(self, body: bytes | Pieces, turn: Turn) -> bool:
-        if not turn.modern or turn.request is None or len(body) <= self._limits.gzip_over:
+    def _compresses(self, body: bytes | SegmentedBody, pipelined: PipelinedRequest) -> bool:
+        if not pipelined.modern or pipelined.request is None or len(body) <= self._limits.gzip_over:
             return False
-        return takes_gzip(turn.request.headers.get("accept-encoding", ""))
+        return takes_gzip(pipelined.request.headers.get("accept-encoding", ""))
 
-    def _head(self, response: Response, framing: bytes, turn: Turn) -> bytes:
-        if not turn.modern and framing is _CHUNKED:
+    def _head(self, response: Response, framing: bytes, pipelined: PipelinedRequest) -> bytes:
+        if not pipelined.modern and framing is _CHUNKED:
             framing = b""  # for HTTP/1.0 a stream ends with the connection
-            turn.persistent = False
+            pipelined.persistent = False
         parts = [response_heads.opening(response.status, response.content_type), framing]
         parts.append(
             response_heads.lines(response.headers) if response.headers else response_heads.UNCACHED
         )
-        if not turn.persistent:
+        if not pipelined.persistent:
             parts.append(b"connection: close\r\n")
-        elif not turn.modern:
+        elif not pipelined.modern:
             parts.append(b"connection: keep-alive\r\n")
         parts.append(self._peers.date)
         return b"".join(parts)
 
     def _answered(self) -> None:
         """A response is written: continue with the next request, once the peer has read enough."""
-        turn = self._turn
-        if turn is None or self._outlet.paused:
+        pipelined = self._current
+        if pipelined is None or self._writer.paused:
             return
-        self._turn = None
+        self._current = None
         self._since = self._peers.now
-        if not turn.persistent:
+        if not pipelined.persistent:
             self._hang_up()
         elif self._waiting:
             self._peers.loop.call_soon(self._next)
@@ -238,17 +242,17 @@ class HttpServerProtocol(asyncio.BufferedProtocol):
             self._invite()
 
     def _next(self) -> None:
-        if self._turn is not None or not self._waiting:
+        if self._current is not None or not self._waiting:
             return
-        turn = self._waiting.pop(0)
+        pipelined = self._waiting.pop(0)
         if self._held_back and not self._waiting:
             self._held_back = False
             self._transport.resume_reading()
-        self._start(turn)
+        self._start(pipelined)
 
     def _invite(self) -> None:
         """Send 100 Continue to a client that waits for it, once its request is the next one."""
-        self._invitation_due = self._turn is not None or bool(self._waiting)
+        self._invitation_due = self._current is not None or bool(self._waiting)
         if not self._invitation_due:
             self._transport.write(response_heads.CONTINUE)
 
@@ -260,7 +264,7 @@ class HttpServerProtocol(asyncio.BufferedProtocol):
         """
         self._reading_stopped = True
         self._refusal = refusal(error)
-        self._arrived(Turn(self._reader.unauthenticated, persistent=False, modern=True))
+        self._arrived(PipelinedRequest(self._reader.unauthenticated, persistent=False, modern=True))
 
     def _hang_up(self) -> None:
         """Close. With unread bytes a close is a reset, which would discard our last response."""
@@ -290,10 +294,10 @@ class HttpServerProtocol(asyncio.BufferedProtocol):
             self._transport.close()
 
     def _sweep_answer(self, now: float, waited: float) -> None:
-        outlet, limits = self._outlet, self._limits
-        if outlet.streaming:
-            timeout = limits.drain_time if outlet.ending else limits.stall_time
-            stalled = outlet.paused and now - outlet.paused_since > timeout
+        writer, limits = self._writer, self._limits
+        if writer.streaming:
+            timeout = limits.drain_time if writer.ending else limits.stall_time
+            stalled = writer.paused and now - writer.paused_since > timeout
             if stalled or self._held_back:  # while nothing is read, a disconnect is not noticed
                 self.abort()
         elif waited > limits.request_time:
@@ -301,14 +305,14 @@ class HttpServerProtocol(asyncio.BufferedProtocol):
 
     def _give_up(self) -> None:
         """The request timed out: answer that, if the response has not started."""
-        turn = self._turn
-        if self._pending is None or turn is None:
+        pipelined = self._current
+        if self._pending is None or pipelined is None:
             self.abort()
             return
         self._pending = None
-        turn.persistent = False
+        pipelined.persistent = False
         message = f"no response within {self._limits.request_time:g} s; it may still have succeeded"
-        self._send(refusal(errors.Timeout(message)), turn)
+        self._send(refusal(errors.Timeout(message)), pipelined)
 
 
 def _caller(transport: asyncio.BaseTransport) -> Caller:
@@ -319,10 +323,10 @@ def _caller(transport: asyncio.BaseTransport) -> Caller:
     return Caller(peer[0] if peer else "", certificate or b"")
 
 
-def _is_head(turn: Turn) -> bool:
-    return turn.request is not None and turn.request.method == "HEAD"
+def _is_head(pipelined: PipelinedRequest) -> bool:
+    return pipelined.request is not None and pipelined.request.method == "HEAD"
 
 
-def _has_body(turn: Turn) -> bool:
+def _has_body(pipelined: PipelinedRequest) -> bool:
     """Bodies may be large: only one waits at a time."""
-    return turn.request is not None and bool(turn.request.body)
+    return pipelined.request is not None and bool(pipelined.request.body)

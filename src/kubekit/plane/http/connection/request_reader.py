@@ -22,7 +22,7 @@ from kubekit.plane.http.messages import NO_CALLER, Caller, ServerRequest
 _SMALL: Final = 64 * 1024  # bytes of a body that are read without authentication
 
 
-class Stage(Enum):
+class ReadStage(Enum):
     """How much of the next request has arrived."""
 
     NOTHING = auto()
@@ -30,7 +30,7 @@ class Stage(Enum):
     BODY = auto()
 
 
-class Turn:
+class PipelinedRequest:
     """A request to be answered, and how the response may be written."""
 
     __slots__ = ("modern", "persistent", "request")
@@ -41,7 +41,7 @@ class Turn:
         self.modern = modern  # HTTP/1.1: accepts chunks
 
 
-class Reader:
+class RequestReader:
     """The reading half of one connection.
 
     ``on_stage`` is called at each new stage, ``on_request`` with each complete request, and
@@ -53,7 +53,7 @@ class Reader:
         limits: Limits,
         peers: Peers,
         on_stage: Callable[[], None],
-        on_request: Callable[[Turn], None],
+        on_request: Callable[[PipelinedRequest], None],
         on_expect: Callable[[], None],
     ) -> None:
         self._limits = limits
@@ -84,7 +84,7 @@ class Reader:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as problem:
             raise _understood(problem) from problem
-        if self.stage is Stage.HEAD:
+        if self.stage is ReadStage.HEAD:
             # The parser buffers a header line until it is complete.
             # How many bytes of the current data belong to this request is not known, but it is little.
             self._unfinished = 0 if self._another else self._unfinished + len(data)
@@ -96,14 +96,14 @@ class Reader:
     def too_slow(self, waited: float) -> bool:
         """Whether an incomplete request has taken too long to arrive."""
         limits = self._limits
-        if self.stage is Stage.HEAD:
+        if self.stage is ReadStage.HEAD:
             return waited > limits.header_time
         return waited > limits.body_time and self._body_bytes < limits.body_rate * waited
 
     # Called by the parser
 
     def on_message_begin(self) -> None:
-        self.stage = Stage.HEAD
+        self.stage = ReadStage.HEAD
         self._on_stage()
 
     def on_url(self, url: bytes) -> None:
@@ -116,7 +116,7 @@ class Reader:
         self._bytes_left -= len(name) + len(value) + 4
         if self._headers_left < 0 or self._bytes_left < 0:
             raise self._too_long()
-        if self.stage is Stage.BODY:
+        if self.stage is ReadStage.BODY:
             check_trailer(name)  # counted, and otherwise ignored
             return
         headers, key = self._headers, KNOWN_NAMES.get(name) or header_name(name)
@@ -132,10 +132,10 @@ class Reader:
         check(self._version, headers, self._limits)
         if parser.should_upgrade():
             raise errors.BadRequest("no other protocol than HTTP/1.1 is supported")
-        self.stage = Stage.BODY
+        self.stage = ReadStage.BODY
         if "content-length" in headers or "transfer-encoding" in headers:
             if _is_large(headers) and not self._knows(headers, self.caller):
-                raise self._turned_away()
+                raise self._unauthorized()
             self._on_stage()
             if "expect" in headers and self._version == "1.1":
                 self._on_expect()
@@ -161,14 +161,14 @@ class Reader:
         request = self._request()
         persistent, modern = parser.should_keep_alive(), self._version == "1.1"
         self._reset()
-        self._on_request(Turn(request, persistent=persistent, modern=modern))
+        self._on_request(PipelinedRequest(request, persistent=persistent, modern=modern))
 
     def drop(self) -> None:
         """Drop a request that will never be complete. Nothing more may be fed."""
         self._reset()
         del self._parser  # it refers to us
 
-    def _turned_away(self) -> errors.ApiError:
+    def _unauthorized(self) -> errors.ApiError:
         """401 without reading the body. Drops the credential, which may become valid a moment later."""
         self._headers.pop("authorization", None)
         self.caller = Caller(self.caller.address)
@@ -189,7 +189,7 @@ class Reader:
 
     def _reset(self) -> None:
         self._bodies.give_back(self._body_bytes)
-        self.stage = Stage.NOTHING
+        self.stage = ReadStage.NOTHING
         self._version = ""
         self._url = b""
         self._headers = {}

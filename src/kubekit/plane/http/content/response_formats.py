@@ -24,17 +24,17 @@ _VERSIONS: Final[dict[str, Version]] = {"v1": "v1", "v1beta1": "v1beta1"}
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class ResponseFormat:
     """A format of objects, and its media type."""
 
     shape: Shape = "object"
     version: Version = "v1"
 
 
-PLAIN: Final = Form()
+PLAIN: Final = ResponseFormat()
 
 
-def form_for(accept: str) -> Form:
+def form_for(accept: str) -> ResponseFormat:
     """The first supported format in an Accept header."""
     form = _chosen(accept)
     if form is None:
@@ -43,11 +43,11 @@ def form_for(accept: str) -> Form:
 
 
 @lru_cache(maxsize=256)  # clients send the same few headers again and again
-def _chosen(accept: str) -> Form | None:
+def _chosen(accept: str) -> ResponseFormat | None:
     return next(filter(None, map(_form, ranges(accept))), None)
 
 
-def _form(accepted: MediaRange) -> Form | None:
+def _form(accepted: MediaRange) -> ResponseFormat | None:
     if not takes(accepted, JSON):
         return None
     wanted = accepted.parameters.get("as")
@@ -56,4 +56,4 @@ def _form(accepted: MediaRange) -> Form | None:
     shape, version = _SHAPES.get(wanted), _VERSIONS.get(accepted.parameters.get("v", ""))
     if shape is None or version is None or accepted.parameters.get("g") != _GROUP:
         return None
-    return Form(shape, version)
+    return ResponseFormat(shape, version)

@@ -10,9 +10,9 @@ import msgspec
 
 from kubekit.api.status import Status, StatusDetails
 from kubekit.plane.http.content.query_parameters import Include
-from kubekit.plane.http.content.response_formats import Form
+from kubekit.plane.http.content.response_formats import ResponseFormat
 from kubekit.plane.http.content.watch_streams import Write
-from kubekit.plane.http.messages import Pieces, Response, status_document
+from kubekit.plane.http.messages import Response, SegmentedBody, status_document
 from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.registry.printing import tables
 from kubekit.plane.registry.verbs.results import Page
@@ -34,7 +34,7 @@ class _Named(msgspec.Struct):
 _read_identity: Final = msgspec.json.Decoder(_Named).decode
 
 
-def one(kind: Kind, record: Record, form: Form, include: Include, now: datetime) -> bytes:
+def one(kind: Kind, record: Record, form: ResponseFormat, include: Include, now: datetime) -> bytes:
     """One object as a row or as its metadata."""
     if form.shape == "partial":
         return tables.partial(record.data, form.version)
@@ -42,7 +42,9 @@ def one(kind: Kind, record: Record, form: Form, include: Include, now: datetime)
     return tables.table(kind.resource, [record.data], metadata, _format(form, include), now)
 
 
-def page(kind: Kind, found: Page, form: Form, include: Include, now: datetime) -> bytes | Pieces:
+def page(
+    kind: Kind, found: Page, form: ResponseFormat, include: Include, now: datetime
+) -> bytes | SegmentedBody:
     """A list in the requested format. The objects of a plain one are not copied."""
     metadata = _list_metadata(found)
     served: Iterable[bytes] = [record.data for record in found.records]
@@ -53,11 +55,11 @@ def page(kind: Kind, found: Page, form: Form, include: Include, now: datetime) -
         served = [tables.partial(data, form.version) for data in served]
         version, list_kind = f"meta.k8s.io/{form.version}", "PartialObjectMetadataList"
     before = _encode({"kind": list_kind, "apiVersion": version, "metadata": metadata})
-    return Pieces(before[:-1] + b',"items":[', list(served), b"]}")
+    return SegmentedBody(before[:-1] + b',"items":[', list(served), b"]}")
 
 
 def line_writer(
-    kind: Kind, form: Form, include: Include, now: Callable[[], datetime]
+    kind: Kind, form: ResponseFormat, include: Include, now: Callable[[], datetime]
 ) -> Write | None:
     """The function that renders the lines of a watch; None if the shared lines will do."""
     if form.shape == "object":
@@ -94,7 +96,7 @@ class _Lines:
     """The lines of a watch as rows or metadata. Only the first row has column definitions."""
 
     def __init__(
-        self, kind: Kind, form: Form, include: Include, now: Callable[[], datetime]
+        self, kind: Kind, form: ResponseFormat, include: Include, now: Callable[[], datetime]
     ) -> None:
         self._kind = kind
         self._form = form
@@ -115,7 +117,7 @@ class _Lines:
         return tables.row(resource, notice.data, self._format, self._now(), first=first)
 
 
-def _format(form: Form, include: Include) -> tables.TableFormat:
+def _format(form: ResponseFormat, include: Include) -> tables.TableFormat:
     return tables.TableFormat(version=form.version, include=include)
 
 

@@ -9,7 +9,7 @@ from kubekit.api.kinds.rbac import PolicyRule
 from kubekit.plane.access.attributes import Attributes
 from kubekit.plane.access.rules import (
     MOST_ATOMS,
-    TooManyRights,
+    TooManyPermissions,
     allows,
     compile_rules,
     covers,
@@ -201,7 +201,7 @@ def test_a5_rules_that_multiply_out_to_too_much_are_not_compared():
     """A role of a few kilobytes could stand for millions of rights, and comparing takes time."""
     words = " ".join(f"w{number}" for number in range(200))
 
-    with pytest.raises(TooManyRights, match=str(MOST_ATOMS)):
+    with pytest.raises(TooManyPermissions, match=str(MOST_ATOMS)):
         covers((), [policy(words, words)])
 
 
@@ -211,7 +211,7 @@ def test_a5_the_more_rules_a_user_has_the_fewer_can_be_compared():
     held = compile_rules([policy("get", "pods")] * 1_000)
 
     assert len(covers(held[:10], [policy(words, words)])) == 3_600
-    with pytest.raises(TooManyRights):
+    with pytest.raises(TooManyPermissions):
         covers(held, [policy(words, words)])
 
 

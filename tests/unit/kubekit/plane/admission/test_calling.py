@@ -14,7 +14,7 @@ from aiohttp import web
 
 from kubekit.plane.admission import addresses, calling
 from kubekit.plane.admission.calling import WebhookCaller
-from kubekit.plane.admission.destinations import Address
+from kubekit.plane.admission.destinations import WebhookAddress
 from kubekit.plane.admission.failures import CallFailed
 from tests.support.kubekit.admission_builders import Server, pair, serving
 
@@ -31,15 +31,15 @@ async def calling_(directory: Path) -> AsyncIterator[tuple[WebhookCaller, Server
             await caller.close()
 
 
-def address(server: Server, path: str, seconds: float = 10) -> Address:
-    return Address(f"{server.url}/{path}", server.ca_bundle, seconds)
+def address(server: Server, path: str, seconds: float = 10) -> WebhookAddress:
+    return WebhookAddress(f"{server.url}/{path}", server.ca_bundle, seconds)
 
 
 async def fine(_request: web.Request) -> web.Response:
     return web.Response(body=b"fine")
 
 
-async def failure(caller: WebhookCaller, where: Address) -> str:
+async def failure(caller: WebhookCaller, where: WebhookAddress) -> str:
     with pytest.raises(CallFailed) as failed:
         await caller.call(where, b"{}")
     return str(failed.value)
@@ -147,7 +147,7 @@ def test_w1_a_server_that_never_finishes_the_handshake_is_left():
         with socket.create_server(("127.0.0.1", 0)) as mute:
             port = mute.getsockname()[1]
             caller = WebhookCaller()
-            where = Address(f"https://127.0.0.1:{port}/x", "", SHORT)
+            where = WebhookAddress(f"https://127.0.0.1:{port}/x", "", SHORT)
             assert "deadline exceeded" in await failure(caller, where)
             await caller.close()
 
@@ -276,7 +276,7 @@ def test_w1_a_server_with_another_certificate_is_not_trusted(tmp_path: Path):
             server.at("x", fine)
             stranger, _ = pair()
             for bundle in (_bundle(stranger), ""):
-                message = await failure(caller, Address(f"{server.url}/x", bundle, 5))
+                message = await failure(caller, WebhookAddress(f"{server.url}/x", bundle, 5))
                 assert "tls: failed to verify certificate: x509: " in message
 
     asyncio.run(story())
@@ -288,7 +288,7 @@ def test_w1_a_certificate_for_another_name_is_not_trusted(tmp_path: Path):
     async def story() -> None:
         async with calling_(tmp_path) as (caller, server):
             server.at("x", fine)
-            where = Address(f"{server.url}/x", server.ca_bundle, 5, "hooks.room.svc")
+            where = WebhookAddress(f"{server.url}/x", server.ca_bundle, 5, "hooks.room.svc")
             assert "failed to verify certificate" in await failure(caller, where)
 
     asyncio.run(story())
@@ -299,7 +299,7 @@ def test_invalid_certificates_are_reported():
 
     async def story() -> None:
         caller = WebhookCaller()
-        assert await failure(caller, Address("https://127.0.0.1:9/", "aGFsbG8=", 5)) == (
+        assert await failure(caller, WebhookAddress("https://127.0.0.1:9/", "aGFsbG8=", 5)) == (
             "could not get REST client: unable to load root certificates: "
             "unable to parse bytes as PEM block"
         )
@@ -320,7 +320,9 @@ def test_who_cannot_be_reached_is_told(url: str, words: str):
 
     async def story() -> None:
         caller = WebhookCaller()
-        message = await failure(caller, Address(url, "", 60))  # a name server may take its time
+        message = await failure(
+            caller, WebhookAddress(url, "", 60)
+        )  # a name server may take its time
         assert message == f'failed to call webhook: Post "{url}?timeout=60s": {words}'
         await caller.close()
 
@@ -349,7 +351,7 @@ def test_w1_metadata_is_not_connected_to(url: str):
             opened.append(host)
 
         caller = WebhookCaller(guard)
-        assert url in await failure(caller, Address(url, "", 2))
+        assert url in await failure(caller, WebhookAddress(url, "", 2))
         await caller.close()
         assert opened == []
 
@@ -361,7 +363,7 @@ def test_w1_a_forbidden_address_is_reported():
 
     async def story() -> None:
         caller = WebhookCaller()
-        message = await failure(caller, Address("https://169.254.169.254/x", "", 2))
+        message = await failure(caller, WebhookAddress("https://169.254.169.254/x", "", 2))
         assert message == (
             'failed to call webhook: Post "https://169.254.169.254/x?timeout=2s": '
             "dial tcp 169.254.169.254:443: connect: 169.254.169.254 is an address of the "

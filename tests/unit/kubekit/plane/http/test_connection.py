@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from kubekit.plane.http.limits import Limits
-from kubekit.plane.http.messages import Body, Handler, Pieces, Response, ServerRequest
+from kubekit.plane.http.messages import Body, Handler, Response, SegmentedBody, ServerRequest
 from tests.support.kubekit.http_builders import QUICK, Peer, connected, handling, settled, until
 
 HEAD = b" HTTP/1.1\r\nHost: localhost\r\n"
@@ -304,7 +304,10 @@ def test_a_large_body_is_sent_in_slices_with_its_length():
     parts = [b"%06d" % n * 100 for n in range(5000)]
 
     async def story():
-        async with handling(always(Pieces(b"[", parts, b"]"))) as port, connected(port) as peer:
+        async with (
+            handling(always(SegmentedBody(b"[", parts, b"]"))) as port,
+            connected(port) as peer,
+        ):
             return await peer.ask(get("/")), await peer.ask(get("/"))
 
     for reply in asyncio.run(story()):
@@ -312,7 +315,7 @@ def test_a_large_body_is_sent_in_slices_with_its_length():
         assert int(reply.headers["content-length"]) == len(reply.body)
 
 
-@pytest.mark.parametrize("body", [b"a" * 500_000, Pieces(b"[", [b"b" * 600] * 900, b"]")])
+@pytest.mark.parametrize("body", [b"a" * 500_000, SegmentedBody(b"[", [b"b" * 600] * 900, b"]")])
 def test_large_bodies_are_compressed_for_clients_that_accept_it(body):
     """Over the limit an answer is gzip in chunks; the bytes inside are the same."""
 
@@ -349,7 +352,7 @@ def test_a_slow_reader_of_a_large_body_gets_all_of_it():
 
     async def story():
         async with (
-            handling(always(Pieces(b"", Counted(), b"")), Limits()) as port,
+            handling(always(SegmentedBody(b"", Counted(), b"")), Limits()) as port,
             connected(port) as peer,
         ):
             await peer.send(get("/"))

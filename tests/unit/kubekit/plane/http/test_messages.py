@@ -10,15 +10,15 @@ from kubekit.api.status import StatusDetails
 from kubekit.plane.http.connection import response_heads
 from kubekit.plane.http.connection.slices import compressed, slices, takes_gzip
 from kubekit.plane.http.content.query_parameters import NOTHING, Parameters
-from kubekit.plane.http.content.response_formats import Form, form_for
-from kubekit.plane.http.messages import Pieces, refusal
+from kubekit.plane.http.content.response_formats import ResponseFormat, form_for
+from kubekit.plane.http.messages import SegmentedBody, refusal
 
 
 @pytest.mark.parametrize("parts", [[], [b"a"], [b"a", b"bc"], [b"x" * 10] * 100])
 @pytest.mark.parametrize("size", [1, 7, 1000])
 def test_slices_joined_are_the_body(parts, size):
     """However it is cut, it is what its length said."""
-    body = Pieces(b"[", parts, b"]")
+    body = SegmentedBody(b"[", parts, b"]")
     joined = b"".join(slices(body, size))
     assert joined == b"[" + b",".join(parts) + b"]"
     assert len(body) == len(joined)
@@ -70,17 +70,20 @@ def test_a_refusal_says_when_to_try_again():
 @pytest.mark.parametrize(
     ("accept", "form"),
     [
-        ("", Form()),
-        ("*/*", Form()),
-        ("application/*", Form()),
-        ("application/json", Form()),
-        ("application/vnd.kubernetes.protobuf, application/json", Form()),
-        ("application/json;stream=watch", Form()),
-        ("application/json;as=Table;v=v1;g=meta.k8s.io", Form("table")),
-        ("application/json;as=Table;v=v1beta1;g=meta.k8s.io", Form("table", "v1beta1")),
-        ("application/json;as=Table;v=v3;g=meta.k8s.io, application/json", Form()),
-        ("application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io", Form("partial")),
-        ("application/json;q=0.5, application/json;as=Table;v=v1;g=meta.k8s.io", Form("table")),
+        ("", ResponseFormat()),
+        ("*/*", ResponseFormat()),
+        ("application/*", ResponseFormat()),
+        ("application/json", ResponseFormat()),
+        ("application/vnd.kubernetes.protobuf, application/json", ResponseFormat()),
+        ("application/json;stream=watch", ResponseFormat()),
+        ("application/json;as=Table;v=v1;g=meta.k8s.io", ResponseFormat("table")),
+        ("application/json;as=Table;v=v1beta1;g=meta.k8s.io", ResponseFormat("table", "v1beta1")),
+        ("application/json;as=Table;v=v3;g=meta.k8s.io, application/json", ResponseFormat()),
+        ("application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io", ResponseFormat("partial")),
+        (
+            "application/json;q=0.5, application/json;as=Table;v=v1;g=meta.k8s.io",
+            ResponseFormat("table"),
+        ),
     ],
 )
 def test_the_best_liked_form_is_given(accept, form):

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from kubekit.plane.http.certificates.authority import Certificates
-from kubekit.plane.http.certificates.issuing import Pair, new_server
+from kubekit.plane.http.certificates.issuing import CertificatePair, new_server
 from tests.support.kubekit.http_builders import Peer, connected, until
 from tests.support.kubekit.identity_builders import ADMIN, WHO, House, house, made_at, post, run
 
@@ -164,7 +164,7 @@ def test_a4_half_a_pair_is_not_taken_up(tmp_path):
     certificates = Certificates(tmp_path, now)
     other = ec.generate_private_key(ec.SECP256R1())
     certificate = x509.load_pem_x509_certificate((tmp_path / "server.crt").read_bytes())
-    (tmp_path / "server.key").write_bytes(Pair(certificate, other).key_pem())
+    (tmp_path / "server.key").write_bytes(CertificatePair(certificate, other).key_pem())
     assert certificates.refresh(now)
     assert handshake(certificates.context, client(certificates.authority)) == "TLSv1.3"
 
@@ -198,10 +198,10 @@ def test_a4_a_client_past_the_end_of_a_certificate_refuses_it(tmp_path):
     assert handshake(Certificates(tmp_path, now).context, asking) == "TLSv1.3"
 
 
-def _authority(directory) -> Pair:
+def _authority(directory) -> CertificatePair:
     key = serialization.load_pem_private_key((directory / "ca.key").read_bytes(), None)
     assert isinstance(key, ec.EllipticCurvePrivateKey)
-    return Pair(x509.load_pem_x509_certificate((directory / "ca.crt").read_bytes()), key)
+    return CertificatePair(x509.load_pem_x509_certificate((directory / "ca.crt").read_bytes()), key)
 
 
 @pytest.mark.parametrize("loop", LOOPS)
