@@ -261,7 +261,7 @@ def test_delete_that_leaves_orphans(kubectl):
 
 
 def test_delete_by_selector(kubectl):
-    """Only what carries the label is deleted."""
+    """Only objects with the label are deleted."""
     kubectl("apply", "-f", "-", text=kite("box") + "---\n" + kite("delta"))
     kubectl("label", "kite", "delta", "line=short", "--overwrite")
     deleted = kubectl("delete", "kites", "-l", "line=long")

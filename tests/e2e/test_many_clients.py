@@ -36,7 +36,7 @@ HASTE = Limits(header_time=0.2, body_time=0.2, idle_time=0.2, tick=0.05)
 
 
 class CountingLoop(VirtualLoop):
-    """Counts its turns: it looks at the clock once in each."""
+    """Counts its iterations: it reads the clock once in each."""
 
     turns = 0
 
@@ -148,14 +148,14 @@ def test_a_slow_reader_gets_everything(server):
 
 
 @pytest.mark.parametrize(
-    "begun",
+    "start",
     [head("POST", CONFIG_MAPS, 100_000), b"GET / HTTP/1.1\r\nhost: "],
     ids=["body", "head"],
 )
-def test_d5_a_request_that_comes_byte_by_byte(hasty, begun):
+def test_d5_a_request_that_comes_byte_by_byte(hasty, start):
     """However busily it trickles, a request that is not there in time is refused."""
     client = hasty.client()
-    client.socket.sendall(begun)
+    client.socket.sendall(start)
     while not _readable(client, 0.01):
         client.socket.sendall(b"a")
     status, headers = client.head()
@@ -181,24 +181,24 @@ def test_d5_unfinished_bodies(server):
     assert server.memory() - before < 100 * MIB / 2
 
 
-def test_a_large_body_of_a_stranger(server):
+def test_a_large_body_of_a_anonymous(server):
     """It is refused by its head; nothing of it is kept or waited for."""
-    stranger = server.client()
-    begun = head("POST", CONFIG_MAPS, MIB).replace(b"Bearer ", b"Bearer not-")
-    stranger.socket.sendall(begun)
+    anonymous = server.client()
+    start = head("POST", CONFIG_MAPS, MIB).replace(b"Bearer ", b"Bearer not-")
+    anonymous.socket.sendall(start)
 
-    assert stranger.rest().startswith(b"HTTP/1.1 401 ")
+    assert anonymous.rest().startswith(b"HTTP/1.1 401 ")
 
 
 def test_unfinished_bodies_of_many(tmp_path):
     """All together they hold no more than is allowed; what they give up is there for others."""
     with server_process(ServerSetup(folder=tmp_path, limits=Limits(bodies=250_000))) as server:
-        begun = head("POST", CONFIG_MAPS, MIB) + b"a" * 100_000
+        start = head("POST", CONFIG_MAPS, MIB) + b"a" * 100_000
         first, second, third = (server.client() for _ in range(3))
         for client in (first, second):
-            client.socket.sendall(begun)
+            client.socket.sendall(start)
             assert server.client().ask("GET", CONFIG_MAPS) == 200
-        third.socket.sendall(begun)
+        third.socket.sendall(start)
         refused = third.rest()
         first.socket.close()
         while (status := _created(server, 100_000)) == 429:

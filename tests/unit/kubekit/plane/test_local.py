@@ -1,4 +1,4 @@
-"""The transport without a socket: documents cross it by value, and only what a wire could carry."""
+"""The transport without a socket: documents are passed by value, and only what JSON can represent."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

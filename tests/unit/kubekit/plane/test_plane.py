@@ -71,7 +71,7 @@ def test_a_full_disk_does_not_keep_people_from_reading(tmp_path, caplog):
 
 
 def test_a_plane_has_the_kinds_of_its_registry(tmp_path):
-    """What is taken out of service is gone from every door at once."""
+    """What is no longer served is gone from every transport at once."""
 
     async def scenario():
         async with opened(tmp_path) as world:

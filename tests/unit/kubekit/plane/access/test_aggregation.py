@@ -19,14 +19,14 @@ async def rules(world, name):
     return world.get("ClusterRole", "", name)["rules"]
 
 
-async def begun(world):
+async def started(world):
     await world.keeper.start()
 
 
 @scenario
 async def test_a_sum_has_the_rules_of_its_parts(world):
     """Each rule once, by the names of the roles; rules that a user writes into it are lost."""
-    await begun(world)
+    await started(world)
     await world.role("total", rule("fly", "pods"), namespace="", **total(sum="yes"))
     await world.role("b", READ, WRITE, namespace="", **LABELLED)
     await world.role("a", WRITE, namespace="", **LABELLED)
@@ -38,7 +38,7 @@ async def test_a_sum_has_the_rules_of_its_parts(world):
 @scenario
 async def test_a_sum_follows_its_parts(world):
     """A part may come, change, lose its label and go."""
-    await begun(world)
+    await started(world)
     await world.role("part", READ, namespace="", **LABELLED)
     await world.role("total", namespace="", **total(sum="yes"))
     assert await rules(world, "total") == [READ]
@@ -56,7 +56,7 @@ async def test_a_sum_follows_its_parts(world):
 @scenario
 async def test_sums_of_sums_come_to_rest(world):
     """Even where each is a part of the other: then both have all rules."""
-    await begun(world)
+    await started(world)
     for name, other, own in (("one", "two", READ), ("two", "one", WRITE)):
         labels = {"metadata": {"labels": {"part-of": other}}}
         await world.role(name, namespace="", **total(**{"part-of": name}), **labels)
@@ -69,7 +69,7 @@ async def test_sums_of_sums_come_to_rest(world):
 @scenario
 async def test_a_role_that_is_no_sum_any_more_is_left_alone(world):
     """Its rules are then what users write."""
-    await begun(world)
+    await started(world)
     await world.role("total", namespace="", **total(sum="yes"))
     await world.role("part", READ, namespace="", **LABELLED)
     await world.keeper.worker.rest()
@@ -84,7 +84,7 @@ async def test_what_is_there_at_the_start_is_summed_up(world):
     await world.role("part", READ, namespace="", **LABELLED)
     await world.role("total", namespace="", **total(sum="yes"))
     assert await rules(world, "total") is None
-    await begun(world)
+    await started(world)
 
     assert await rules(world, "total") == [READ]
 
@@ -92,7 +92,7 @@ async def test_what_is_there_at_the_start_is_summed_up(world):
 @scenario
 async def test_a_deleted_sum_is_forgotten(world):
     """A deleted role is not created again."""
-    await begun(world)
+    await started(world)
     await world.role("total", namespace="", **total(sum="yes"))
     await world.delete("ClusterRole", "", "total")
     await world.role("part", READ, namespace="", **LABELLED)
@@ -104,7 +104,7 @@ async def test_a_deleted_sum_is_forgotten(world):
 @scenario
 async def test_w1_a_refusal_is_not_taken_for_a_role_that_moved_on(world):
     """An admission plugin may refuse with any reason: the update is retried later, and not at once."""
-    await begun(world)
+    await started(world)
     asked: list[float] = []
 
     def refuse(attempt: Attempt) -> None:

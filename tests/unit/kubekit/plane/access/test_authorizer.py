@@ -147,7 +147,7 @@ async def test_a5_names_in_rules_have_decisions_of_their_own(world):
 
 
 @scenario
-async def test_the_door_lets_pass_who_may(world):
+async def test_the_check_of_the_server_allows_permitted_requests(world):
     """It says nothing then."""
     await world.give(user("bob"), READ)
 

@@ -89,7 +89,7 @@ async def test_view_edit_and_admin_hold_what_the_plane_serves(world, resource, v
 
 @scenario
 async def test_a_second_start_writes_nothing(world):
-    """What is in order is left as it is."""
+    """Complete objects are left as they are."""
     await started(world)
     before = world.registry.store.revision
     await ensure_defaults(world.registry)

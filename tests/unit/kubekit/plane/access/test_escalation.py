@@ -38,7 +38,7 @@ async def test_a5_a_role_needs_all_its_rights_held(world):
 
 @scenario
 async def test_a5_a_role_grows_only_by_what_is_held(world):
-    """Updates and patches are looked at as creations are."""
+    """Updates and patches are checked like creations."""
     await world.give(user("bob"), READ, namespace=SPACE)
     await world.role("reader", READ)
 
@@ -171,7 +171,7 @@ async def test_a5_masters_and_the_plane_give_what_they_like(world):
 
 
 @scenario
-async def test_a_refusal_says_which_roles_could_not_be_looked_at(world):
+async def test_a_refusal_names_the_missing_roles(world):
     """The missing rights may be in them."""
     await world.bind("lost", "Role/gone", user("bob"))
 
@@ -204,7 +204,7 @@ async def test_a_refusal_lists_as_much_as_anybody_reads(world):
 
 @scenario
 async def test_other_kinds_are_none_of_its_business(world):
-    """A ConfigMap is written without a look at roles."""
+    """A ConfigMap is written without a check of roles."""
     kind = world.kind("ConfigMap", "v1")
     document = {"metadata": {"name": "x"}}
     await world.registry.create(kind, SPACE, document, PLAIN_WRITE, BOB)

@@ -274,8 +274,8 @@ def test_w1_a_server_with_another_certificate_is_not_trusted(tmp_path: Path):
     async def story() -> None:
         async with calling_(tmp_path) as (caller, server):
             server.at("x", fine)
-            stranger, _ = pair()
-            for bundle in (_bundle(stranger), ""):
+            foreign, _ = pair()
+            for bundle in (_bundle(foreign), ""):
                 message = await failure(caller, WebhookAddress(f"{server.url}/x", bundle, 5))
                 assert "tls: failed to verify certificate: x509: " in message
 

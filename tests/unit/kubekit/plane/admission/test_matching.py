@@ -227,7 +227,7 @@ async def test_an_object_is_chosen_by_its_labels(
 @pytest.mark.parametrize("kind", [MUTATING, VALIDATING])
 @scenario
 async def test_w1_configurations_are_nobodys_business(there: World, server: Server, kind: str):
-    """Otherwise a webhook that says no to everything could never be removed."""
+    """Otherwise a webhook that denies everything could never be removed."""
     everything = {"resources": ["*/*"]}
     no = server.on("x", lambda _: {"allowed": False})
     for sort in (MUTATING, VALIDATING):
@@ -288,7 +288,7 @@ async def test_webhooks_are_among_those_asked_only_while_there_are_any(
 
 @scenario
 async def test_a_webhook_with_side_effects_refuses_trials(there: World, server: Server):
-    """None can be configured any more; one of older times is not called for nothing."""
+    """None can be configured any more; an older one is not called without need."""
     made = await there.configure(VALIDATING, "v", hook(server.client("x")))
     made["webhooks"][0]["sideEffects"] = "Some"
     tail = msgspec.json.encode(made)[1:-1]

@@ -1,4 +1,4 @@
-"""How much a plane may hold, and that no crowd of writers gets past it."""
+"""The quota of a plane, which concurrent writers cannot exceed."""
 
 import asyncio
 from collections.abc import AsyncIterator

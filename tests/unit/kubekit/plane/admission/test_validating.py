@@ -336,8 +336,8 @@ async def test_a_webhook_that_reads_only_old_reviews_fails(there: World, server:
 async def test_w1_another_certificate_fails_closed(there: World, server: Server):
     """No other server can answer in the webhook's place."""
     client = server.on("x", lambda _: FINE)
-    strangers = base64.b64encode(pair()[0]).decode()
-    await there.configure(VALIDATING, "v", hook(client | {"caBundle": strangers}))
+    foreign = base64.b64encode(pair()[0]).decode()
+    await there.configure(VALIDATING, "v", hook(client | {"caBundle": foreign}))
     refused = await refusal(there, there.attempt())
     assert "tls: failed to verify certificate" in refused.message
     assert server.reviews == []
@@ -345,7 +345,7 @@ async def test_w1_another_certificate_fails_closed(there: World, server: Server)
 
 @scenario
 async def test_warnings_are_passed_on_within_bounds(there: World, server: Server):
-    """Long ones are cut, what no header can carry is left out, and there is an end to them."""
+    """Long ones are cut, those that do not fit into a header are dropped, and their number is limited."""
     given = ["fine", "x" * 300, "", "two\nlines", *(f"{n:03}" + "y" * 253 for n in range(100))]
     await there.configure(VALIDATING, "v", hook(server.on("x", lambda _: {"warnings": given})))
     attempt = there.attempt()
@@ -428,7 +428,7 @@ async def test_w1_others_are_served_while_a_webhook_hangs(there: World, server: 
 
 @scenario
 async def test_no_task_is_needed_to_ask(there: World, server: Server):
-    """The door drives its coroutines by itself, without a task."""
+    """The HTTP layer drives its coroutines itself, without a task."""
     await there.configure(VALIDATING, "v", hook(server.on("x", lambda _: FINE)))
 
     async def change() -> str:

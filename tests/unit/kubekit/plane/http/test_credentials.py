@@ -64,7 +64,7 @@ def test_a2_a_certificate_authenticates_its_user(tmp_path):
     }
 
 
-def test_a2_a_token_speaks_for_its_user_with_all_that_is_known(tmp_path):
+def test_a2_a_token_authenticates_its_user_with_all_attributes(tmp_path):
     """Groups, uid and extra are kept with the hash."""
     user = User("zoe", ("a",), "7", {"team": ("x", "y")})
 
@@ -81,7 +81,7 @@ def test_a2_a_token_speaks_for_its_user_with_all_that_is_known(tmp_path):
 
 
 def test_a2_the_certificate_comes_first(tmp_path):
-    """As in Kubernetes: with both, the token is not looked at."""
+    """As in Kubernetes: with both, the token is ignored."""
 
     async def story():
         async with house(tmp_path) as here:
@@ -245,8 +245,8 @@ def spelled(header: bytes, token: str) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def open_house(tmp_path_factory) -> Iterator[tuple[asyncio.Runner, House]]:
-    """One house for all who are not let in."""
+def server(tmp_path_factory) -> Iterator[tuple[asyncio.Runner, House]]:
+    """One server for all refused credentials."""
     with asyncio.Runner() as runner:
         entrance = house(tmp_path_factory.mktemp("house"))
         yield runner, runner.run(entrance.__aenter__())
@@ -254,9 +254,9 @@ def open_house(tmp_path_factory) -> Iterator[tuple[asyncio.Runner, House]]:
 
 
 @pytest.mark.parametrize("name", HEADERS)
-def test_a2_bad_headers_are_refused(open_house, name):
+def test_a2_bad_headers_are_refused(server, name):
     """With a token that is good in its proper place, as the last line shows."""
-    runner, here = open_house
+    runner, here = server
     token = here.tokens.issue(ADMIN)
     headers = [spelled(header, token) for header in HEADERS[name]]
     reply: Reply = runner.run(here.ask(raw_post(WHO, b"{}", *headers)))
@@ -267,9 +267,9 @@ def test_a2_bad_headers_are_refused(open_house, name):
 
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER", "bEaReR"])
-def test_a2_the_scheme_may_be_written_in_any_case(open_house, scheme):
+def test_a2_the_scheme_may_be_written_in_any_case(server, scheme):
     """It is HTTP's own word, and HTTP does not care."""
-    runner, here = open_house
+    runner, here = server
     token = here.tokens.issue(ADMIN)
     assert runner.run(here.who(f"Authorization: {scheme} {token}")).code == 201
 
@@ -290,16 +290,16 @@ TOKENS = {"expired": _expired, "revoked": _revoked}
 
 
 @pytest.mark.parametrize("name", TOKENS)
-def test_a2_tokens_that_were_valid_once_are_refused(open_house, name):
+def test_a2_tokens_that_were_valid_once_are_refused(server, name):
     """They are refused as if they had never been."""
-    runner, here = open_house
+    runner, here = server
     reply = runner.run(here.who(bearer(TOKENS[name](here))))
     assert reply.code == 401
 
 
 @pytest.mark.parametrize("name", TOKENS)
 def test_a2_what_was_known_is_forgotten_in_time(tmp_path, name):
-    """A token that was let in a moment ago is not remembered beyond its end."""
+    """A token that was accepted a moment ago is not cached beyond its end."""
 
     async def story():
         async with house(tmp_path) as here:
@@ -321,13 +321,13 @@ def _foreign(here: House) -> ClientPair:
 
 
 def _outdated(here: House) -> ClientPair:
-    begun = here.clock.now - timedelta(days=2)
-    return here.certificates.issue_client("zoe", [], timedelta(days=1), begun)
+    start = here.clock.now - timedelta(days=2)
+    return here.certificates.issue_client("zoe", [], timedelta(days=1), start)
 
 
 def _early(here: House) -> ClientPair:
-    begins = here.clock.now + timedelta(days=2)
-    return here.certificates.issue_client("zoe", [], timedelta(days=1), begins)
+    start = here.clock.now + timedelta(days=2)
+    return here.certificates.issue_client("zoe", [], timedelta(days=1), start)
 
 
 def _of_the_server(here: House) -> ClientPair:
@@ -394,7 +394,7 @@ def _for_nothing(here: House) -> ClientPair:
 CERTIFICATES = {
     "another authority": _foreign,
     "past its end": _outdated,
-    "before its beginning": _early,
+    "before its start": _early,
     "of the server": _of_the_server,
     "of the authority": _of_the_authority,
     "signed by itself": _signed_by_itself,
@@ -406,9 +406,9 @@ CERTIFICATES = {
 
 
 @pytest.mark.parametrize("name", CERTIFICATES)
-def test_a2_bad_certificates_are_refused(open_house, name):
+def test_a2_bad_certificates_are_refused(server, name):
     """The handshake fails, or the request is refused; in no case is there an answer."""
-    runner, here = open_house
+    runner, here = server
     context = here.context(CERTIFICATES[name](here))
     try:
         reply = runner.run(here.who(context=context))
@@ -418,7 +418,7 @@ def test_a2_bad_certificates_are_refused(open_house, name):
 
 
 def test_a2_the_matrix_is_large_enough():
-    """Forty and more ways of not being let in."""
+    """Forty and more refused credentials."""
     assert len(HEADERS) + len(TOKENS) + len(CERTIFICATES) >= 40
 
 

@@ -69,7 +69,7 @@ class Quiet(Flood):
     ids=["line", "headers", "body", "no body"],
 )
 def test_d5_a_request_that_does_not_come_to_its_end_is_refused(sent, limits):
-    """A slow writer gets 408 and is let go, before its request is looked at."""
+    """A slow writer gets 408 and is closed, before its request is handled."""
 
     async def story():
         async with handling(answer, limits) as port, connected(port) as peer:
@@ -141,7 +141,7 @@ def test_d5_a_request_without_a_response_in_time_gets_an_error():
     ids=["endless", "its last bytes"],
 )
 def test_d5_a_watcher_that_does_not_read_is_cut_off(ending, limits):
-    """Its buffer is full and stays full: the connection is dropped and the watch let go."""
+    """Its buffer is full and stays full: the connection is dropped and the watch released."""
     flood = Flood(ending=ending)
 
     async def story():
@@ -157,7 +157,7 @@ def test_d5_a_watcher_that_does_not_read_is_cut_off(ending, limits):
     assert flood.closed
 
 
-def test_a_watcher_that_asks_for_more_than_may_wait_is_let_go():
+def test_a_watch_with_too_many_pipelined_requests_is_closed():
     """Nothing is read from it any more, so that it has left would never be found out."""
     quiet = Quiet(ending=False)
 

@@ -24,14 +24,14 @@ class Clock:
 
 
 class Bench:
-    """Work that ends when the test says so, and the order in which it began."""
+    """Work that ends on demand, and the order in which it started."""
 
     def __init__(self) -> None:
-        self.begun: list[str] = []
+        self.started: list[str] = []
         self._under_way: list[tuple[str, asyncio.Future[None]]] = []
 
     async def work(self, name: str) -> str:
-        self.begun.append(name)
+        self.started.append(name)
         ended = asyncio.get_running_loop().create_future()
         self._under_way.append((name, ended))
         await ended
@@ -42,7 +42,7 @@ class Bench:
         return [name for name, _ in self._under_way]
 
     async def finish(self, turns: int = 1) -> None:
-        """End what began first, so many times, and let others begin."""
+        """End the earliest, so many times, and let others start."""
         for _ in range(turns):
             self._under_way.pop(0)[1].set_result(None)
             await settle()
@@ -72,7 +72,7 @@ async def drain(bench: Bench, tasks: list["asyncio.Task[Any]"]) -> None:
 
 
 @async_test
-async def test_work_begins_at_once_while_there_are_seats():
+async def test_work_starts_at_once_while_there_are_seats():
     """A coroutine that need not wait for a turn is not put off to the next one of the loop."""
 
     async def quick() -> int:
@@ -87,28 +87,28 @@ async def test_work_begins_at_once_while_there_are_seats():
 async def test_t6_many_changes_delay_another_plane_by_one_turn():
     """With a thousand changes of one plane waiting, the other's is the next but one to start."""
     fairness, bench = Fairness(FairnessLimits(in_flight=4, per_plane=4, queue_length=2000)), Bench()
-    crowd = start(fairness.queue(), bench, *(f"a{n}" for n in range(1000)))
+    many = start(fairness.queue(), bench, *(f"a{n}" for n in range(1000)))
     await settle()
     other = start(fairness.queue(), bench, "b")
     await settle()
 
     await bench.finish(turns=2)
 
-    assert "b" in bench.begun
-    assert len(bench.begun) <= 6
-    await drain(bench, [*crowd, *other])
+    assert "b" in bench.started
+    assert len(bench.started) <= 6
+    await drain(bench, [*many, *other])
 
 
 @async_test
 async def test_t6_a_plane_never_takes_all_seats():
     """Another plane finds one without any turn when one plane is at its own bound."""
     fairness, bench = Fairness(FairnessLimits(in_flight=3, per_plane=2)), Bench()
-    crowd = start(fairness.queue(), bench, "a1", "a2", "a3")
+    many = start(fairness.queue(), bench, "a1", "a2", "a3")
     await settle()
     other = start(fairness.queue(), bench, "b1")
     await settle()
     assert bench.under_way == ["a1", "a2", "b1"]
-    await drain(bench, [*crowd, *other])
+    await drain(bench, [*many, *other])
 
 
 @async_test
@@ -120,18 +120,18 @@ async def test_t6_planes_take_turns():
         tasks += start(fairness.queue(), bench, f"{name}1", f"{name}2", f"{name}3")
         await settle()
     await bench.finish(turns=8)
-    assert [name[0] for name in bench.begun] == list("abcabcabc")
+    assert [name[0] for name in bench.started] == list("abcabcabc")
     await drain(bench, tasks)
 
 
 @async_test
-async def test_a_plane_is_served_in_the_order_of_asking():
+async def test_a_plane_is_served_in_the_order_of_requests():
     """Within one queue the first comes first."""
     fairness, bench = Fairness(FairnessLimits(in_flight=2, per_plane=1)), Bench()
     tasks = start(fairness.queue(), bench, *"12345")
     await settle()
     await drain(bench, tasks)
-    assert bench.begun == list("12345")
+    assert bench.started == list("12345")
     assert fairness.free == 2
 
 
@@ -149,7 +149,7 @@ async def test_too_many_waiting_is_refused():
     assert "1 requests of this plane wait already" in refusal.value.message
     assert (queue.waiting, queue.refused) == (1, 1)
     await drain(bench, tasks)
-    assert bench.begun == ["1", "2"]
+    assert bench.started == ["1", "2"]
 
 
 @async_test
@@ -180,7 +180,7 @@ async def test_a_cancelled_change_takes_no_turn():
     tasks[1].cancel()
     await settle()
     await bench.finish()
-    assert bench.begun == ["1", "3"]
+    assert bench.started == ["1", "3"]
     await drain(bench, tasks)
     assert fairness.free == 1
 
@@ -195,7 +195,7 @@ async def test_a_seat_given_to_a_cancelled_change_is_free_again():
     tasks[0].cancel()
     tasks[1].get_loop().call_soon(tasks[1].cancel)
     await settle()
-    assert bench.begun == ["1", "3"]
+    assert bench.started == ["1", "3"]
     bench._under_way.pop(0)
     await drain(bench, tasks)
     assert (fairness.free, queue.in_flight) == (1, 0)
@@ -290,7 +290,7 @@ async def test_a_cancelled_change_does_not_count_as_waiting():
     tasks += start(queue, bench, "3")
     await settle()
     await drain(bench, tasks)
-    assert bench.begun == ["1", "3"]
+    assert bench.started == ["1", "3"]
 
 
 def test_a_rate_lets_bursts_through_and_then_so_many_a_second():
@@ -348,7 +348,7 @@ def test_seats_are_never_lost_nor_shared(steps, in_flight, per_plane):
             waiting = [each for each in queues if each.waiting and each.in_flight < per_plane]
             assert not (fairness.free and waiting)
         await drain(bench, tasks)
-        assert len(bench.begun) == len(steps)
+        assert len(bench.started) == len(steps)
         assert fairness.free == in_flight
 
     asyncio.run(story())

@@ -142,7 +142,7 @@ def test_definitions_are_shown_as_kubectl_shows_them(tmp_path):
 
 
 def test_a_kind_that_is_about_to_go_offers_less(tmp_path):
-    """Nothing can be made or changed that clients should begin with."""
+    """Nothing can be created or changed while its definition is being deleted."""
 
     async def story(client):
         await client.post(DEFINITIONS, definition())

@@ -1,7 +1,7 @@
 """Every route that a plane serves: who is not known gets in nowhere, who has no rights hardly anywhere.
 
 The routes are those of the objects that serve: kinds, the pages of the site, and every path that the
-sources of the door name. Whatever is new is met here, and has to be placed in one of the tables.
+sources of the HTTP layer name. New ones fail here until they are listed in one of the tables.
 """
 
 import ast
@@ -132,7 +132,7 @@ def page_paths(kinds: Kinds) -> set[str]:
 
 
 def spelled_paths() -> set[str]:
-    """Every path that the sources of the door spell out."""
+    """Every path in the sources of the HTTP layer."""
     sources = sorted(Path(http.__file__).parent.glob("*.py"))
     trees = [ast.parse(source.read_text()) for source in sources]
     texts = {
@@ -147,16 +147,16 @@ def spelled_paths() -> set[str]:
 
 
 @dataclass
-class Door:
+class RunningServer:
     """A plane as `compute plane` serves it, and two who knock."""
 
     plane: Plane
-    stranger: Peer
+    anonymous: Peer
     weak: Peer
     token: str
 
     async def unknown(self, place: Place) -> int:
-        return await self._ask(self.stranger, place, "")
+        return await self._ask(self.anonymous, place, "")
 
     async def known(self, place: Place) -> int:
         return await self._ask(self.weak, place, f"Authorization: Bearer {self.token}\r\n")
@@ -175,14 +175,14 @@ def known_to(data: Path) -> str:
 
 
 @asynccontextmanager
-async def door(data: Path) -> AsyncIterator[Door]:
+async def running(data: Path) -> AsyncIterator[RunningServer]:
     token = known_to(data)
     address = ("127.0.0.1", 0)
     async with serving(data, builtins.native(), address, crds.definitions()) as opened:
         context = ssl.create_default_context(cafile=data / "pki" / "ca.crt")
         port = opened.server.port
-        async with connected(port, context) as stranger, connected(port, context) as weak:
-            yield Door(opened.plane, stranger, weak, token)
+        async with connected(port, context) as anonymous, connected(port, context) as weak:
+            yield RunningServer(opened.plane, anonymous, weak, token)
 
 
 def inventory(kinds: Kinds) -> list[Place]:
@@ -202,24 +202,24 @@ def _is_in(table: Iterable[str], path: str) -> bool:
     return any(fnmatchcase(path, pattern) for pattern in table)
 
 
-def run(data: Path, story: Callable[[Door], Awaitable[None]]) -> None:
+def run(data: Path, story: Callable[[RunningServer], Awaitable[None]]) -> None:
     async def scenario() -> None:
-        async with door(data) as opened:
+        async with running(data) as opened:
             await story(opened)
 
     asyncio.run(scenario())
 
 
-def test_a3_who_is_not_known_gets_in_nowhere(tmp_path: Path) -> None:
+def test_a3_an_unauthenticated_client_has_no_access(tmp_path: Path) -> None:
     """No route, no method, and no path at all is answered with anything but 401."""
 
-    async def story(door: Door) -> None:
-        places = inventory(door.plane.kinds)
+    async def story(server: RunningServer) -> None:
+        places = inventory(server.plane.kinds)
         places += [Place(m, path) for path in sorted(spelled_paths()) for m in METHODS]
         places += [Place("GET", path) for path in ("/", "/nowhere", "/clusters/other/api", "//")]
-        let_in = [place for place in places if await door.unknown(place) != 401]
+        accepted = [place for place in places if await server.unknown(place) != 401]
 
-        assert let_in == []
+        assert accepted == []
         assert len(places) > 1000
 
     run(tmp_path / "data", story)
@@ -228,8 +228,8 @@ def test_a3_who_is_not_known_gets_in_nowhere(tmp_path: Path) -> None:
 def test_a3_a_user_without_roles_may_what_the_table_says(tmp_path: Path) -> None:
     """Everything but the open routes is forbidden."""
 
-    async def story(door: Door) -> None:
-        found = {place: await door.known(place) for place in inventory(door.plane.kinds)}
+    async def story(server: RunningServer) -> None:
+        found = {place: await server.known(place) for place in inventory(server.plane.kinds)}
         forbidden = {place for place, code in found.items() if code == 403}
 
         assert 401 not in found.values()
@@ -241,8 +241,8 @@ def test_a3_a_user_without_roles_may_what_the_table_says(tmp_path: Path) -> None
 def test_a3_every_page_is_in_one_of_the_tables(tmp_path: Path) -> None:
     """A new wing of the site, a new page and a new question have to be placed; none is left over."""
 
-    async def story(door: Door) -> None:
-        kinds = door.plane.kinds
+    async def story(server: RunningServer) -> None:
+        kinds = server.plane.kinds
         unplaced = [
             p for p in page_paths(kinds) if _is_in(OPEN_PAGES, p) == _is_in(CLOSED_PAGES, p)
         ]
@@ -258,11 +258,13 @@ def test_a3_every_page_is_in_one_of_the_tables(tmp_path: Path) -> None:
 def test_a3_no_page_is_left_out(tmp_path: Path) -> None:
     """What an administrator can read at a path that the sources spell is in the inventory."""
 
-    async def story(door: Door) -> None:
-        known = {place.path for place in inventory(door.plane.kinds)}
-        door.token = (tmp_path / "data" / "token").read_text().strip()
-        read = {p for p in spelled_paths() if await door.known(Place("GET", p)) == 200}
-        answered = [await door.known(Place("GET", path)) for path in page_paths(door.plane.kinds)]
+    async def story(server: RunningServer) -> None:
+        known = {place.path for place in inventory(server.plane.kinds)}
+        server.token = (tmp_path / "data" / "token").read_text().strip()
+        read = {p for p in spelled_paths() if await server.known(Place("GET", p)) == 200}
+        answered = [
+            await server.known(Place("GET", path)) for path in page_paths(server.plane.kinds)
+        ]
 
         assert {path.rstrip("/") for path in read} <= known
         assert {"/metrics", "/version"} <= read
@@ -287,9 +289,9 @@ def test_a3_what_is_left_open_by_a_flag_is_three_pages(tmp_path: Path, method: s
         await server.start()
         async with connected(server.port) as peer:
             places = [p for p in inventory(plane.kinds) if p.method == method]
-            door = Door(plane, peer, peer, "wrong")
-            answered = {place.path for place in places if await door.unknown(place) != 401}
-            wrong = {await door.known(place) for place in places}
+            client = RunningServer(plane, peer, peer, "wrong")
+            answered = {place.path for place in places if await client.unknown(place) != 401}
+            wrong = {await client.known(place) for place in places}
         await server.close()
         await plane.close()
 

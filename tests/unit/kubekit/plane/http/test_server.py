@@ -57,7 +57,7 @@ class Witness:
 
 
 class LateWatches(Registry):
-    """A registry whose watches begin when the test says so."""
+    """A registry whose watches start on demand."""
 
     def __init__(self, plane: Plane) -> None:
         super().__init__(plane.store, plane.kinds, environment())
@@ -151,7 +151,7 @@ def test_tls_is_spoken_with_the_certificate_of_the_authority(tmp_path):
 
 
 def test_without_credentials_every_path_is_the_same():
-    """401 before anything is looked up: a stranger does not even learn what there is."""
+    """401 before anything is looked up: an unauthenticated client does not even learn what exists."""
 
     async def story():
         running = server(seams=ServerOptions(site=Witness(), limits=QUICK))
@@ -188,7 +188,7 @@ def test_planes_are_distinguished_by_their_prefix(tmp_path):
 
 
 def test_a_plane_can_be_taken_away_while_serving(tmp_path):
-    """Its watches end in order, its paths are gone, the connection lives on."""
+    """Its watches end in order, its paths are gone, the connection stays open."""
 
     async def story():
         async with serving(tmp_path / "core") as running:
@@ -209,7 +209,7 @@ def test_a_plane_can_be_taken_away_while_serving(tmp_path):
     assert asyncio.run(story()) == (b"", 404, 200)
 
 
-def test_a_watch_that_begins_when_its_plane_is_gone_ends_at_once(tmp_path):
+def test_a_watch_that_starts_after_its_plane_was_unmounted_ends_at_once(tmp_path):
     """Its past took long to read; meanwhile the plane was taken away."""
 
     async def story():
@@ -251,7 +251,7 @@ def test_a_prefix_belongs_to_one_plane(tmp_path):
     asyncio.run(story())
 
 
-def test_access_is_asked_before_anything_is_done(tmp_path):
+def test_access_is_checked_before_anything_else(tmp_path):
     """Its refusal is the answer."""
 
     async def story():
@@ -290,7 +290,7 @@ def test_pages_and_requests_are_observed(tmp_path):
     ]
 
 
-def test_a_fault_of_our_own_is_answered_and_logged(tmp_path, caplog):
+def test_an_internal_error_is_answered_and_logged(tmp_path, caplog):
     """The client learns that it was a server error, and nothing more; the log has the rest."""
 
     async def story():

@@ -1,4 +1,4 @@
-"""Every door of a server: who is not let in anywhere, and who is let into one plane only."""
+"""Every path of a server: unauthenticated clients, and users with access to one plane only."""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -52,7 +52,7 @@ def test_a3_without_credentials_every_path_is_closed(tmp_path):
 
     async def story():
         async with house(tmp_path, RbacCheck(), site=Pages()) as here, here.peer() as peer:
-            return {(await asked(peer, *door)).code for door in inventory(here.plane)}
+            return {(await asked(peer, *path)).code for path in inventory(here.plane)}
 
     assert run(story()) == {401}
 
@@ -63,10 +63,10 @@ def test_a3_without_rights_only_what_is_for_all_is_open(tmp_path):
     async def story():
         async with house(tmp_path, RbacCheck(), site=Pages()) as here, here.peer() as peer:
             token = here.tokens.issue(User("weak"))
-            return {door: (await asked(peer, *door, token)).code for door in inventory(here.plane)}
+            return {path: (await asked(peer, *path, token)).code for path in inventory(here.plane)}
 
     codes = run(story())
-    opened = {door for door, code in codes.items() if code not in (403, 404, 405)}
+    opened = {path for path, code in codes.items() if code not in (403, 404, 405)}
     asking = {path for method, path in opened if method == "POST"}
     assert {path.rpartition("/")[2] for path in asking} == {*ABOUT_ONESELF}
     assert {method for method, _ in opened} == {"GET", "POST"}
@@ -120,7 +120,7 @@ AROUND = (
 
 
 @pytest.mark.parametrize("path", AROUND)
-def test_t1_rights_in_one_plane_are_none_in_another(tmp_path, path):
+def test_t1_permissions_in_one_plane_are_none_in_another(tmp_path, path):
     """Whatever way is written around the prefix, the plane that answers asks its own rules."""
 
     async def story():
@@ -133,7 +133,7 @@ def test_t1_rights_in_one_plane_are_none_in_another(tmp_path, path):
     assert away in (400, 403, 404)
 
 
-def test_t1_a_place_in_the_list_of_one_plane_tells_nothing_in_another(tmp_path):
+def test_t1_a_continue_token_of_one_plane_reveals_nothing_in_another(tmp_path):
     """A continue token holds a key and a revision, no objects: another plane shows its own."""
 
     async def story():

@@ -309,7 +309,7 @@ def test_a_watch_tells_what_is_there(tmp_path, path):
     ids=["rows", "metadata"],
 )
 def test_a_watch_can_tell_in_other_forms(tmp_path, accept, kind):
-    """Each line carries the form that was asked for."""
+    """Each line is in the requested format."""
     watched, _ = _watched(tmp_path, accepting(f"{CONFIG_MAPS}?watch=1", accept), "a", "b")
     events = [msgspec.json.decode(line) for line in watched.body.splitlines()]
     assert [(e["type"], e["object"]["kind"]) for e in events] == [("ADDED", kind)] * 2

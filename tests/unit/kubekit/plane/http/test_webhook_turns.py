@@ -32,11 +32,11 @@ def test_w1_a_webhook_may_write_while_all_seats_are_taken(tmp_path: Path):
 
             configuration = msgspec.json.encode(_configuration(hooks.at("note", note)))
             assert await send(server.port, "POST", CONFIGURATIONS, configuration) == 201
-            crowd = (
+            changes = (
                 send(server.port, "POST", CONFIG_MAPS, config_map(f"c-{n}")) for n in range(CROWD)
             )
             async with asyncio.timeout(25):  # less than a webhook has
-                return set(await asyncio.gather(*crowd)), written
+                return set(await asyncio.gather(*changes)), written
 
     codes, written = asyncio.run(story())
     assert codes == {201}

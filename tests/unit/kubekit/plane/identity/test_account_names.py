@@ -17,7 +17,7 @@ def test_a_name_is_read_back(namespace, name):
 
 @given(st.text(max_size=40))
 def test_no_other_user_is_an_account(text):
-    """Only what begins as all of them do."""
+    """Only names with the common prefix."""
     found = account_name(text)
     assert found is None or found.user == text
 

@@ -93,7 +93,7 @@ async def test_a_namespace_that_ends_is_left_alone(world):
 
 @scenario
 async def test_a_namespace_that_goes_at_once_is_left_alone(world):
-    """It is gone before it is looked at."""
+    """It is gone before it is reconciled."""
 
     async def come_and_go() -> None:
         kind = world.registry.kinds.require("v1", "Namespace")

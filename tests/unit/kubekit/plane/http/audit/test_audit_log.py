@@ -251,7 +251,7 @@ async def test_a8_generations(tmp_path):
 
 @in_loop
 async def test_a8_no_older_generation_may_be_kept(tmp_path):
-    """With none kept, a full file begins anew."""
+    """Without older files, a full file is started anew."""
     path = tmp_path / "audit.log"
     async with auditing(path, size=2000, kept=0) as audit:
         for number in range(10):
@@ -321,7 +321,7 @@ async def test_a8_lost_entries_are_counted_and_logged_once(tmp_path, caplog):
 
 
 @in_loop
-async def test_a8_a_server_may_refuse_to_go_on_without(tmp_path):
+async def test_a8_a_server_may_require_the_audit_log(tmp_path):
     """Where the log is required, changes are refused while it cannot be written, and then no more."""
     file = FullDisk(tmp_path / "audit.log")
     audit = Audit(file, asyncio.get_running_loop(), required=True)
@@ -338,7 +338,7 @@ async def test_a8_a_server_may_refuse_to_go_on_without(tmp_path):
 
 
 def test_a8_half_a_batch_is_taken_back(tmp_path):
-    """Where the disk fills up in the middle, no torn line is left: the next one begins a line."""
+    """Where the disk fills up in the middle, no partial line is left: the next one starts a line."""
     file = AuditFile(tmp_path / "audit.log")
     file.append(b"first\n")
     with _files_up_to(10), pytest.raises(OSError, match="File too large"):

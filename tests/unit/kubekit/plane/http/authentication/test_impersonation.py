@@ -200,7 +200,7 @@ WRONG: dict[str, list[bytes]] = {
 
 
 @pytest.fixture(scope="module")
-def open_house(tmp_path_factory) -> Iterator[tuple[asyncio.Runner, House, Allowing]]:
+def running_server(tmp_path_factory) -> Iterator[tuple[asyncio.Runner, House, Allowing]]:
     """One house for all attempts; the administrator may act as zoe, bob, and with what they have."""
     rights = [("users", "zoe"), ("users", "bob"), ("groups", "a"), ("uids", "7")]
     access = Allowing([*rights, ("userextras", "a")])
@@ -210,17 +210,17 @@ def open_house(tmp_path_factory) -> Iterator[tuple[asyncio.Runner, House, Allowi
         runner.run(entrance.__aexit__(None, None, None))
 
 
-def sent(open_house, *headers: bytes) -> Reply:
-    runner, here, _ = open_house
+def sent(running_server, *headers: bytes) -> Reply:
+    runner, here, _ = running_server
     credential = f"Authorization: Bearer {here.tokens.issue(ADMIN)}".encode()
     reply: Reply = runner.run(here.ask(raw_post(WHO, b"{}", credential, *headers)))
     return reply
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a7_headers_that_could_be_misread_are_refused(open_house, name):
+def test_a7_headers_that_could_be_misread_are_refused(running_server, name):
     """Though each name in them may be acted as: none is ignored, and none is trusted."""
-    reply = sent(open_house, *WRONG[name])
+    reply = sent(running_server, *WRONG[name])
     assert (reply.code, reply.document["kind"]) == (400, "Status")
 
 
@@ -240,26 +240,26 @@ def test_a7_headers_that_could_be_misread_are_refused(open_house, name):
     ],
     ids=lambda headers: b" ".join(headers).decode(),
 )
-def test_a7_what_is_not_allowed_is_refused(open_house, headers):
+def test_a7_what_is_not_allowed_is_refused(running_server, headers):
     """One part that may not be taken on is enough, wherever it stands."""
-    assert sent(open_house, *headers).code == 403
+    assert sent(running_server, *headers).code == 403
 
 
-def test_a7_the_whole_chain_works(open_house):
+def test_a7_the_whole_chain_works(running_server):
     """With the rights, the plane answers as if zoe had asked."""
     headers = (b"Impersonate-User: zoe", b"impersonate-GROUP: a", b"Impersonate-Extra-Team: a")
-    assert user_in(sent(open_house, *headers)) == {
+    assert user_in(sent(running_server, *headers)) == {
         "username": "zoe",
         "groups": ["a", AUTHENTICATED],
         "extra": {"team": ["a"]},
     }
 
 
-def test_a7_an_impersonating_request_needs_the_permissions_of_the_other_user(open_house):
+def test_a7_an_impersonating_request_needs_the_permissions_of_the_other_user(running_server):
     """The request itself is authorized as the impersonated user."""
-    _, _, access = open_house
+    _, _, access = running_server
     access.asked.clear()
-    sent(open_house, b"Impersonate-User: zoe")
+    sent(running_server, b"Impersonate-User: zoe")
     assert [(name, a.verb) for name, a in access.asked] == [
         ("admin", "impersonate"),
         ("zoe", "create"),
@@ -267,9 +267,9 @@ def test_a7_an_impersonating_request_needs_the_permissions_of_the_other_user(ope
 
 
 @pytest.mark.parametrize("name", [b"Impersonate-User: zoe", b"Authorization: Bearer x"])
-def test_a7_nothing_of_this_comes_after_the_body(open_house, name):
+def test_a7_nothing_of_this_comes_after_the_body(running_server, name):
     """A trailer is read too late to count, and so it must not be there."""
-    runner, here, _ = open_house
+    runner, here, _ = running_server
     credential = f"Authorization: Bearer {here.tokens.issue(ADMIN)}".encode()
     kind = (b"Content-Type: application/json", b"Transfer-Encoding: chunked")
     head = b"\r\n".join((f"POST {WHO} HTTP/1.1".encode(), b"Host: localhost", credential, *kind))
@@ -279,9 +279,9 @@ def test_a7_nothing_of_this_comes_after_the_body(open_house, name):
 
 def test_a_user_of_another_plane_is_refused():
     """A service account's token is valid in its own plane only."""
-    stranger = Identity(ASKER.user, "serviceaccount", registry=Anything())  # type: ignore[arg-type]  # by identity only
+    foreign = Identity(ASKER.user, "serviceaccount", registry=Anything())  # type: ignore[arg-type]  # by identity only
     with pytest.raises(Unauthorized):
-        in_plane(stranger, ServerRequest("GET", "/api"), Plane(), Everything())  # type: ignore[arg-type]  # as much as is asked for
+        in_plane(foreign, ServerRequest("GET", "/api"), Plane(), Everything())  # type: ignore[arg-type]  # as much as is asked for
 
 
 @settings(max_examples=depth.examples(200))

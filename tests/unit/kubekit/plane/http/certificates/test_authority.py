@@ -159,7 +159,7 @@ def test_an_authority_without_its_key_is_refused(tmp_path):
 
 
 def test_a_running_server_renews_in_time(tmp_path, caplog):
-    """A look each minute; a file that cannot be used is logged, and looked at again."""
+    """A refresh each minute; an unusable file is logged, and checked again."""
 
     async def story():
         loop = asyncio.get_running_loop()
@@ -203,7 +203,7 @@ def test_a4_a_clock_before_the_authority_is_refused(tmp_path):
     ("name", "groups"), [("", []), ("x" * 65, []), ("zoe", [""]), ("zoe", ["a", ""])]
 )
 def test_a_name_that_no_certificate_can_hold_is_refused(tmp_path, name, groups):
-    """An empty one, or one of more than 64 letters."""
+    """An empty one, or one of more than 64 characters."""
     certificates = Certificates(tmp_path, NOW)
     with pytest.raises(CertificatesRefused, match="no certificate can name"):
         certificates.issue_client(name, groups, timedelta(days=1), NOW)
@@ -260,7 +260,7 @@ def test_serials_that_another_process_revoked_are_loaded(tmp_path):
 
 
 def test_a_broken_list_of_serials_is_named(tmp_path):
-    """It is not taken for an empty one: that would let in who was shut out."""
+    """It is not taken for an empty one: that would accept revoked certificates."""
     Certificates(tmp_path, NOW)
     (tmp_path / "revoked").write_text("no number\n")
     with pytest.raises(CertificatesRefused, match="is not a list of serial numbers"):

@@ -108,14 +108,14 @@ async def ask_again(here: House, token: str, done: asyncio.Event, seen: list[int
 
 
 @pytest.mark.parametrize("loop", LOOPS)
-def test_a4_a_renewed_certificate_is_taken_up_under_load(tmp_path, loop):
+def test_a4_a_renewed_certificate_is_loaded_under_load(tmp_path, loop):
     """No request fails, existing connections stay open, and new ones see the new certificate."""
 
     async def story():
         async with house(tmp_path) as here:
             token = here.tokens.issue(ADMIN)
             done, seen = asyncio.Event(), list[int]()
-            crowd = [asyncio.ensure_future(ask_again(here, token, done, seen)) for _ in range(3)]
+            clients = [asyncio.ensure_future(ask_again(here, token, done, seen)) for _ in range(3)]
             async with here.peer() as old:
                 for _ in range(3):
                     before = len(seen)
@@ -125,12 +125,12 @@ def test_a4_a_renewed_certificate_is_taken_up_under_load(tmp_path, loop):
                 header = f"Authorization: Bearer {token}"
                 still = (await old.ask(post(WHO, {}, header))).code
             done.set()
-            return still, sum(await asyncio.gather(*crowd)), len(set(seen)) >= 4
+            return still, sum(await asyncio.gather(*clients)), len(set(seen)) >= 4
 
     assert on(loop, story()) == (201, 0, True)
 
 
-def test_a4_what_another_process_has_made_is_taken_up(tmp_path):
+def test_a4_a_certificate_from_another_process_is_loaded(tmp_path):
     """A look costs nothing while nothing has changed, and finds what has."""
 
     async def story():
@@ -251,7 +251,7 @@ def test_a_bad_client_certificate_gets_an_alert(tmp_path, loop):
 
 
 def test_a_resumed_session_keeps_its_user(tmp_path):
-    """It is older clients that resume; the certificate stays the one that the session began with."""
+    """It is older clients that resume; the certificate stays the one that the session started with."""
     now = made_at(tmp_path)
     certificates = Certificates(tmp_path, now)
     asking = client(certificates.authority, ssl.TLSVersion.TLSv1_2)
