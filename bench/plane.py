@@ -1,8 +1,8 @@
-"""What the embedded plane does over HTTPS and without sockets, beside a kube-apiserver if one is given.
+"""Measures the embedded plane over HTTPS and without sockets, beside a kube-apiserver if one is given.
 
     .venv/bin/python bench/plane.py                                         our plane by itself
     .venv/bin/python bench/plane.py --peer https://HOST:PORT --token T --ca CA.crt   both, and ratios
-    .venv/bin/python bench/plane.py --quick --only create,get               a short look
+    .venv/bin/python bench/plane.py --quick --only create,get               a short run
     .venv/bin/python bench/plane.py --help                                  everything else
 
 Both servers get the same requests from the same processes, in rounds that take turns, so that a busy

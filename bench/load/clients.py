@@ -2,8 +2,8 @@
 
     python -m bench.load.clients     the task as JSON on stdin; the outcome as JSON on stdout
 
-It says `ready` once every client is connected and begins at the line that follows, so that several
-processes can begin together.
+It prints `ready` once every client is connected and starts at the next line on stdin, so that several
+processes can start together.
 """
 
 import gc
@@ -40,7 +40,7 @@ class Client:
         self._step = 0
         self._began = 0
 
-    def begin(self) -> bool:
+    def start(self) -> bool:
         """Send the first request of an operation, unless all are done."""
         self._turns -= 1
         request = next(self._script, None) if self._turns >= 0 else None
@@ -83,7 +83,7 @@ def _flat_out(clients: Sequence[Client], task: Task) -> Outcome:
     start = time.monotonic_ns()
     end = start + int(task.seconds * _SECOND)
     poll, by_number = _poll(clients)
-    left = sum(client.begin() for client in clients)
+    left = sum(client.start() for client in clients)
     while left:
         for number, _ in poll.poll():
             client = by_number[number]
@@ -98,7 +98,7 @@ def _flat_out(clients: Sequence[Client], task: Task) -> Outcome:
                 continue
             if duration:
                 took.append(duration)
-                left -= not (time.monotonic_ns() < end and client.begin())
+                left -= not (time.monotonic_ns() < end and client.start())
     return Outcome((time.monotonic_ns() - start) / _SECOND, took)
 
 
@@ -119,7 +119,7 @@ def _paced(clients: Sequence[Client], task: Task) -> Outcome:
         for client in [c for c in idle if c.due <= now < end]:
             idle.remove(client)
             client.due += period
-            client.begin()
+            client.start()
         wait = max(0, min((c.due for c in idle), default=now + period) - now)
         for number, _ in poll.poll(wait / _SECOND):
             if duration := by_number[number].go_on():

@@ -137,7 +137,7 @@ def trusting(target: Target) -> ssl.SSLContext:
 
 
 def body(parts: list[bytes]) -> bytes:
-    """What an answer carries, put together."""
+    """The body of a response, put together."""
     head, _, rest = b"".join(parts).partition(b"\r\n\r\n")
     return _joined(rest) if _CHUNKED.search(head) else rest
 

@@ -1,4 +1,4 @@
-"""The lives of a process: what was seen of each, as tables and verdicts."""
+"""The runs of a process: the samples of each, as tables and verdicts."""
 
 from collections import Counter
 from collections.abc import Sequence

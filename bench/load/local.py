@@ -1,4 +1,4 @@
-"""The same work through the door without a socket.
+"""The same work through `LocalClient`, without a socket.
 
 python -m bench.load.local SECONDS     prints a JSON document for each figure
 """
@@ -94,11 +94,11 @@ async def _rate(name: str, operation: Operation, clients: int, seconds: float) -
 
     async def one(me: int) -> None:
         for turn in itertools.count():
-            begun = time.monotonic_ns()
-            if begun >= end:
+            started = time.monotonic_ns()
+            if started >= end:
                 return
             await operation(me, turn)
-            took.append(time.monotonic_ns() - begun)
+            took.append(time.monotonic_ns() - started)
 
     await asyncio.gather(*(one(me) for me in range(clients)))
     rate = len(took) / (time.monotonic_ns() - start) * 1e9

@@ -1,4 +1,4 @@
-"""What was found, as rows with goals, for people and for programs."""
+"""The results, as rows with goals, as a table and as JSON."""
 
 from collections.abc import Iterable, Sequence
 from statistics import median
@@ -55,7 +55,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def table(rows: Sequence[Row]) -> str:
-    """The rows for people."""
+    """The rows as a table."""
     headers = ("measure", "clients", "unit", "ours", "peer", "factor", "goal", "verdict", "notes")
     lines = [headers, *(_cells(row) for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
@@ -63,7 +63,7 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def data(rows: Iterable[Row]) -> list[dict[str, Any]]:
-    """The rows for programs."""
+    """The rows as JSON data."""
     found = ("ours", "peer", "factor", "verdict")
     return [
         {**msgspec.to_builtins(row), **{name: getattr(row, name) for name in found}} for row in rows

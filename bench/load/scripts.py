@@ -1,4 +1,4 @@
-"""What one client does, over and over: a generator of requests that is sent each answer."""
+"""The work of one client: a generator of requests that receives each response."""
 
 import itertools
 import time
@@ -36,7 +36,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def creates(task: Task, client: int) -> Script:
-    """New objects. Each carries the time at which it was sent."""
+    """New objects. Each contains the time at which it was sent."""
     head = Requests(task.target).head("POST", objects.collection(task.namespace))
     new = objects.Body(task.namespace)
     for number in itertools.count():

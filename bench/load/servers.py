@@ -101,11 +101,11 @@ class Ours(Server):
     def restart(self) -> float:
         """Seconds from the start of the process until it answers a request, after a clean stop."""
         self.stop()
-        begun = time.monotonic()
+        started = time.monotonic()
         self._process = self._start()
         self.processes = (self._process.pid,)
         self._await_ready()
-        seconds = time.monotonic() - begun
+        seconds = time.monotonic() - started
         self._become_user()
         return seconds
 
@@ -121,19 +121,19 @@ class Ours(Server):
             )
 
     def _await_ready(self) -> float:
-        begun = time.monotonic()
-        while self._process.poll() is None and time.monotonic() - begun < _PATIENCE:
+        started = time.monotonic()
+        while self._process.poll() is None and time.monotonic() - started < _PATIENCE:
             with suppress(OSError, Refused):
                 self.target = _target(self._folder)
                 self.connection().get("/readyz")
-                return time.monotonic() - begun
+                return time.monotonic() - started
             _pause()
         raise SystemExit((self._folder.parent / "plane.log").read_text())
 
     def _become_user(self) -> None:
-        """Go on with a service account's token, whose rights have to be looked up.
+        """Continue with a service account's token, whose permissions have to be evaluated.
 
-        The token of the folder may do everything without a look.
+        The token of the folder may do everything without an evaluation.
         """
         connection = self.connection()
         for path, document in _RIGHTS:

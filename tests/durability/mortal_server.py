@@ -46,19 +46,19 @@ class MortalServer:
 
     async def start(self) -> None:
         """Start the process; it is serving when this returns."""
-        ours, theirs = _processes.Pipe(duplex=False)
-        process = _processes.Process(target=_serve, args=(self._directory, self._port, theirs))
+        receiver, sender = _processes.Pipe(duplex=False)
+        process = _processes.Process(target=_serve, args=(self._directory, self._port, sender))
         process.start()
-        theirs.close()
+        sender.close()
         ready = asyncio.Event()
         loop = asyncio.get_running_loop()
-        loop.add_reader(ours.fileno(), ready.set)
+        loop.add_reader(receiver.fileno(), ready.set)
         try:
             await ready.wait()
         finally:
-            loop.remove_reader(ours.fileno())
-        ours.recv()
-        ours.close()
+            loop.remove_reader(receiver.fileno())
+        receiver.recv()
+        receiver.close()
         self._process = process
 
     def kill(self) -> None:

@@ -158,13 +158,13 @@ async def _lived(data: Path) -> Story:
         story = Story(world, Random(SEED))
         await _slow_down(world)
         await story.converge()
-        looked = 0
+        checked = 0
         while story.kills < KILLS:
             await story.kill_at_work()
             if story.chance.random() < 0.5:
                 await story.converge()
-            if story.kills - looked >= EACH:
-                looked = story.kills
+            if story.kills - checked >= EACH:
+                checked = story.kills
                 await story.converge()
                 await story.check_status()
         await _end(story)

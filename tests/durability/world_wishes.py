@@ -77,7 +77,7 @@ class ProjectStep:
     there: bool
 
     def after(self, wishes: Wishes) -> Wishes:
-        others = {name: asked for name, asked in wishes.items() if name != self.project}
+        others = {name: wanted for name, wanted in wishes.items() if name != self.project}
         return others | {self.project: {}} if self.there else others
 
     async def ask(self, world: WorldProcess) -> None:

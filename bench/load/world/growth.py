@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from bench.controllers.measures import exponent
 from bench.load.world.results import WorldResult
 
-_FIRST: Final = 50  # with fewer Instances it is the beginning of a world that is measured
+_FIRST: Final = 50  # with fewer Instances the start of a world dominates
 
 
 class Curve(NamedTuple):

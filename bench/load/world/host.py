@@ -31,7 +31,7 @@ _PROJECT: Final = "bench"
 
 
 async def main(task: Task) -> WorldResult:
-    """A world from its beginning to its end."""
+    """Run a world from its start to its end."""
     async with hosted(
         Path(task.folder), sites(orders.codes(task.cities)), ("127.0.0.1", 0)
     ) as host:
@@ -64,7 +64,7 @@ def _plan(
 
 
 async def _prepared(host: ServedWorld, task: Task) -> Measured:
-    """A world at rest with a project that may have all that will be asked for."""
+    """An idle world with a project whose quota is enough for all requests."""
     planes = host.world.planes
     journal = Journal()
     planes.join(journal)

@@ -44,7 +44,7 @@ class Journal:
     def closing(self, home: PlaneRef, plane: Plane) -> None:
         """There is nothing to release: a closed store sends no changes."""
 
-    def begin(self, wanted: dict[str, int]) -> None:
+    def reset(self, wanted: dict[str, int]) -> None:
         """Reset, and expect this number of Instances of each Workload."""
         self._wanted = wanted
         self._accepted, self._serving, self._gone, self._rows = {}, set(), set(), {}

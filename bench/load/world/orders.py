@@ -26,7 +26,7 @@ from kubekit.client.client import Client
 
 NAMESPACE: Final = "default"
 _TYPE: Final = "datumcloud/d1-standard-2"
-_SPARE: Final = 2  # times what is asked for: quota must not be what is measured
+_SPARE: Final = 2  # times the requested amount: quota must not be the limit
 
 
 def codes(count: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""How often each controller of a world looked, and how that ended."""
+"""The number of reconcile passes of each controller of a world, by result."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -9,13 +9,13 @@ from kubekit.runtime.reporting.metrics import Metrics
 _PASSES: Final = "controller_runtime_reconcile"
 _TROUBLES: Final = {  # passes that came to nothing, or were put off
     "compute_runtime_own_write_waits": "waited for its own write",
-    "compute_runtime_fights": "left alone after a fight",
+    "compute_runtime_fights": "paused in a write conflict loop",
     "controller_runtime_reconcile_timeouts": "took too long",
 }
 
 
 def passes(managers: Mapping[str, Metrics]) -> Counter[str]:
-    """Passes since the beginning, by controller and result, over all managers that run one."""
+    """Passes since the start, by controller and result, over all managers that run one."""
     found: Counter[str] = Counter()
     for metrics in managers.values():
         for family in metrics.registry.collect():

@@ -35,7 +35,7 @@ class Measured:
 
     @property
     def wanted(self) -> dict[str, int]:
-        """How many Instances each Workload asks for."""
+        """The number of Instances that each Workload requests."""
         return {each.metadata.name: orders.wanted(each) for each in self.workloads}
 
 
@@ -76,7 +76,7 @@ class _Meter:
 
 async def grow(world: Measured) -> PhaseResult:
     """From the first Workload that is sent until all Instances are Ready in the project."""
-    world.journal.begin(world.wanted)
+    world.journal.reset(world.wanted)
     meter = _Meter(world)
     for workload in world.workloads:
         await world.user.create(workload)
@@ -92,7 +92,7 @@ async def rest(world: Measured, seconds: float) -> Rest:
 
 async def restart(world: Measured) -> PhaseResult:
     """Every Instance is replaced, as many at once as may be unavailable."""
-    world.journal.begin(world.wanted)
+    world.journal.reset(world.wanted)
     meter = _Meter(world)
     for name in world.wanted:
         present = await world.user.get(Workload, name, orders.NAMESPACE)
@@ -102,7 +102,7 @@ async def restart(world: Measured) -> PhaseResult:
 
 async def delete(world: Measured) -> PhaseResult:
     """Everything goes. A Workload is the last of what is its own."""
-    world.journal.begin(world.wanted)
+    world.journal.reset(world.wanted)
     meter = _Meter(world)
     for name in world.wanted:
         await world.user.delete(await world.user.get(Workload, name, orders.NAMESPACE))

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-_RATE: Final = "100"  # looks a second
+_RATE: Final = "100"  # samples a second
 _MOST: Final = 40  # lines
 
 

@@ -1,4 +1,4 @@
-"""What was found, as rows with goals."""
+"""The results, as rows with goals."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -58,7 +58,7 @@ def beside(found: WorldResult, pods: Pods) -> Iterator[Row]:
 
 
 def each(found: WorldResult, figure: str) -> str:
-    """Who wrote what, or looked how often, for one Instance, in each phase."""
+    """The writes or reconcile passes for one Instance, in each phase."""
     named = {"growing": found.growing, "restart": found.restarting, "deletion": found.deleting}
     lines = []
     for name, bout in named.items():

@@ -24,7 +24,7 @@ class Stage:
         for home in (CELL, HUB, PROJECT):
             self._home = home
             self.journal.opened(home, cast("Plane", self))
-        self.journal.begin(wanted)
+        self.journal.reset(wanted)
 
     @property
     def store(self) -> "Stage":
@@ -95,7 +95,7 @@ def test_what_is_left_of_the_instance_before_does_not_count():
     """While a new Instance is not Ready, a copy that still says so is its predecessor's."""
     stage = Stage(w0=1)
     ready_everywhere(stage)
-    stage.journal.begin({"w0": 1})
+    stage.journal.reset({"w0": 1})
     stage.workload(1)
     stage.instance(CELL, change="ADDED", spec=GATED)
     stage.instance(HUB, "Ready")
@@ -120,7 +120,7 @@ def test_what_was_served_before_is_forgotten():
         stage = Stage(w0=1)
         stage.workload(1)
         await stage.journal.served(1.0)
-        stage.journal.begin({"w0": 1})
+        stage.journal.reset({"w0": 1})
         with pytest.raises(TimeoutError):
             await stage.journal.served(1.0)
 
@@ -160,7 +160,7 @@ def test_arrivals_of_before_are_forgotten():
     async def story() -> None:
         stage = Stage(w0=1)
         ready_everywhere(stage)
-        stage.journal.begin({"w0": 1})
+        stage.journal.reset({"w0": 1})
         with pytest.raises(TimeoutError):
             await stage.journal.shown(1.0)
 

@@ -128,9 +128,9 @@ def test_unchanged_entries_are_the_identical_objects():
     """Only the entry of a manager that loses a field is rebuilt, and a list sent back is kept."""
     old = thing({"map": {"k": "1"}, "name": "a"})
     live = old["metadata"]["managedFields"] = created(SHAPE, old, author("maker"))
-    door = author("st", subresource="status")
+    status_author = author("st", subresource="status")
 
-    reported = updated(SHAPE, old, {**old, "status": {"phase": "y"}}, door)
+    reported = updated(SHAPE, old, {**old, "status": {"phase": "y"}}, status_author)
     changed = updated(SHAPE, old, thing({**old["spec"], "name": "b"}), author("other"))
     sent_back = updated(SHAPE, old, copied(thing(old["spec"])), author("x"), copied(live))
 

@@ -217,7 +217,7 @@ def test_force_decides_every_conflict(made, data):
 @given(kinds(), st.data())
 @law
 def test_the_order_of_appliers_does_not_matter(made, data):
-    """Two who own nothing in common can come in any order."""
+    """Two managers without common fields can apply in any order."""
     shape, specs = made
     spec = data.draw(specs)
     first = data.draw(st.sets(st.sampled_from(sorted(spec))))

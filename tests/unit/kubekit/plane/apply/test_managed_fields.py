@@ -194,7 +194,7 @@ def test_duplicates_are_owned_as_one():
     }
 
 
-def test_the_same_duplicates_stay_whose_they_are():
+def test_unchanged_duplicates_keep_their_owners():
     """Nothing changes hands when nothing changed."""
     two = [{"name": "a"}, {"name": "a", "v": "1"}]
     story = Story().put("m1", {"items": two}).put("m2", {"items": two, "name": "x"})
@@ -233,7 +233,7 @@ def test_entries_of_served_versions_stay():
     assert got is old["metadata"]["managedFields"]
 
 
-def test_the_status_door_tracks_the_status_only():
+def test_the_status_subresource_tracks_the_status_only():
     """Writes through it have entries of their own; others never touch them."""
     story = (
         Story().put("m", {"replicas": 1}).put_status("kubelet", {"phase": "a", "conditions": []})
@@ -288,7 +288,7 @@ def test_time_moves_when_the_owner_sets_a_field():
     assert given_up == [entry("m", {"f:spec": {**SELF, "f:replicas": {}}})]
 
 
-def test_who_gives_up_all_has_no_entry():
+def test_a_manager_without_fields_has_no_entry():
     """An entry goes with its last field."""
     old = managed_by(thing({}), [entry("m", {"f:spec": {"f:replicas": {}}})])
     old["spec"] = {"replicas": 1}
@@ -382,7 +382,7 @@ class TestWhatClientsSend:
         assert got is old["metadata"]["managedFields"]
 
     def test_one_empty_entry_resets(self):
-        """All entries go, and none begin again with what the same write changes."""
+        """All entries are removed, and the same write adds none."""
         assert self.put([{}], {"name": "y"}) == []
 
     def test_an_empty_list_resets_builtin_kinds_only(self):
@@ -444,7 +444,7 @@ class TestWhatClientsSend:
         assert created(SHAPE, document, author("c"), ["x"]) == mine
         assert created(SHAPE, document, author("c"), [self.GOOD]) == mine
 
-    def test_without_entries_none_begin(self):
+    def test_without_entries_none_are_added(self):
         """Only an apply can tell whose the fields of such an object were."""
         old = thing({"name": "x"})
 

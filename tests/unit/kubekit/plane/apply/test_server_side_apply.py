@@ -313,7 +313,7 @@ class TestConflicts:
         )
 
     def test_of_a_subresource(self):
-        """The door through which the other one wrote is named."""
+        """The subresource of the other manager is named."""
         story = Story().put("m", {}).put_status("stat", {"phase": "a"})
         config = thing({"replicas": 9}, {"phase": "b"}, labels={"not": "mine"})
         by = author("app", subresource="status")
@@ -341,7 +341,7 @@ def test_force_takes_the_field():
 
 
 def test_an_updater_of_the_same_name_is_another():
-    """Who applies and updates has two entries, and can be in conflict with himself."""
+    """A manager that applies and updates has two entries, and can conflict with itself."""
     story = Story().apply("m", {"replicas": 1, "name": "a"}).put("m", {"replicas": 2, "name": "a"})
     story.apply("m", {"name": "a"})
 
@@ -387,8 +387,8 @@ def test_fewer_fields_without_a_change_keep_the_time():
     assert [e["time"] for e in got.managed_fields] == [TIME, TIME]
 
 
-def test_who_wrote_before_anybody_kept_count():
-    """An object without entries gets one for all who wrote it, so that an apply can be refused."""
+def test_writes_before_managed_fields_were_tracked():
+    """An object without entries gets one for all former writes, so that an apply can be refused."""
     live = thing({"name": "r"})
 
     got = applied(SHAPE, live, thing({"name": "r", "replicas": 4}), author("m"))

@@ -178,7 +178,7 @@ def test_fields_are_those_of_kube_apiserver(spec, made, said):
 
 
 @pytest.mark.parametrize("spec", [None, {"items": []}], ids=["no spec", "an empty list"])
-def test_who_says_nothing_owns_nothing(spec):
+def test_an_empty_apply_owns_nothing(spec):
     """An apply without any field makes no entry."""
     assert owned(spec) is None
 

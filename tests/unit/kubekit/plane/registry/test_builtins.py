@@ -60,7 +60,7 @@ def test_built_in_kinds():
     assert not any(kind.custom for kind in builtins.core())
 
 
-def test_schemas_carry_descriptions():
+def test_schemas_have_descriptions():
     """They are what `kubectl explain` shows."""
     workload = served_kinds.everything().require("compute.datumapis.com/v1alpha", "Workload")
 
@@ -250,7 +250,7 @@ def test_plain_text_of_a_secret_becomes_data():
     ],
 )  # fmt: skip
 def test_secrets(parts, errors):
-    """Data is base64, and a secret of a known type has what its readers look for."""
+    """Data is base64, and a secret of a known type has the keys of that type."""
     assert prepared("v1", "Secret", **parts)[1] == errors
 
 

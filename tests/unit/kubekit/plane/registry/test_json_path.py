@@ -100,7 +100,7 @@ def test_a_path_finds_its_values_in_document_order(text, expected):
 
 @pytest.mark.parametrize("text", UNREADABLE)
 def test_what_cannot_be_read_is_refused(text):
-    """A text that is no path of ours says so when it is compiled, not when it is used."""
+    """An unsupported path fails when it is compiled, not when it is used."""
     with pytest.raises(json_path.JsonPathError):
         json_path.compile(text)
 

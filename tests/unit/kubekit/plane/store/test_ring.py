@@ -24,7 +24,7 @@ def never() -> None:
 
 
 def test_a_reader_takes_what_came_after_its_revision():
-    """Changes come in order, as many as asked for, each once."""
+    """Changes come in order, as many as requested, each once."""
     reader = ring_of(2, 4, 6, 8).subscribe(3, never)
     assert [revisions(reader.take(2)) for _ in range(3)] == [[4, 6], [8], []]
 
@@ -251,7 +251,7 @@ def test_unread_changes_are_kept():
     assert ring.floor == 8
 
 
-def test_who_rests_elsewhere_holds_nothing_back():
+def test_an_idle_reader_of_another_scope_holds_nothing_back():
     """It has missed nothing, and is woken when there is a change in its scope."""
     ring = ring_of()
     woken: list[int] = []

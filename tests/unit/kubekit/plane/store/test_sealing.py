@@ -67,7 +67,7 @@ def holders(directory: Path, needle: bytes = PLANTED.encode()) -> list[str]:
 
 
 def images(directory: Path) -> dict[str, bytes]:
-    """What is in the files of a folder, but who has locked it. An empty one is as good as none."""
+    """The files of a folder with their content, except the lock. An empty file counts as absent."""
     files = (file for file in directory.iterdir() if file.suffix != ".lock")
     return {file.name: file.read_bytes() for file in files if file.stat().st_size}
 

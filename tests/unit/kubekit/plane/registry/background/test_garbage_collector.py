@@ -1,4 +1,4 @@
-"""Garbage collection: dependents go, stay or forget, as the deletion asked for."""
+"""Garbage collection: dependents are deleted, kept or orphaned, by the deletion's propagation."""
 
 import asyncio
 from contextlib import suppress
@@ -27,11 +27,11 @@ def test_dependents_go_with_their_owner(tmp_path, propagation):
         parent = await world.create("parent")
         child = await world.create("child", owners=[parent])
         await world.create("grandchild", owners=[child])
-        await world.create("stranger")
+        await world.create("unrelated")
         await world.delete("parent", propagation)
         return await world.names()
 
-    assert _run(tmp_path, scenario) == ["stranger"]
+    assert _run(tmp_path, scenario) == ["unrelated"]
 
 
 def test_orphaned_dependents_stay_and_forget_their_owner(tmp_path):
@@ -101,7 +101,7 @@ def test_objects_that_own_each_other_go_together(tmp_path):
 
 
 def test_a_circle_that_is_deleted_as_a_whole_does_not_wait_for_itself(tmp_path):
-    """Every member waits in the foreground already when the first one is looked at."""
+    """Every member waits in the foreground already when the first one is reconciled."""
 
     async def scenario(world: PlaneWorld):
         first = await world.create("first")
@@ -163,7 +163,7 @@ def test_a_namespaced_owner_of_an_object_without_namespace_is_not_judged(tmp_pat
 
 
 def test_a_dependent_that_goes_while_it_is_orphaned_holds_nothing_up(tmp_path):
-    """The owner is looked at again, although the dependent named it from where it is not."""
+    """The owner is requeued, although the dependent references it from another namespace."""
 
     async def scenario(world: PlaneWorld):
         parent = await world.create("parent")
@@ -219,19 +219,19 @@ def test_an_owner_of_a_kind_that_is_not_served_is_taken_to_be_there(tmp_path):
 
 
 def test_what_was_left_when_the_plane_stopped_is_collected_at_the_next_start(tmp_path):
-    """The index is made anew from what is stored."""
+    """The index is rebuilt from the stored objects."""
 
     async def prepare(world: PlaneWorld):
         parent = await world.create("parent")
         await world.create("child", owners=[parent])
         await world.ask_to_delete("parent", "Background")
 
-    async def look(world: PlaneWorld):
+    async def read(world: PlaneWorld):
         await world.plane.rest()
         return await world.names()
 
     _run(tmp_path, prepare)
-    assert _run(tmp_path, look) == []
+    assert _run(tmp_path, read) == []
 
 
 _names = st.sampled_from("abcde")

@@ -1,4 +1,4 @@
-"""The chores of a plane: once at a time, again when something changed, later when refused."""
+"""The worker of a plane: once at a time, again when something changed, later when refused."""
 
 import asyncio
 from itertools import pairwise
@@ -8,47 +8,47 @@ from kubekit.plane.registry.background.keyed_worker import KeyedWorker
 from tests.support.kubekit import virtual_time
 
 
-def test_a_key_added_twice_is_looked_at_once():
+def test_a_key_added_twice_is_reconciled_once():
     """What waits already is not made to wait twice."""
 
     async def scenario():
         seen: list[str] = []
-        chores = KeyedWorker(_noting(seen))
-        chores.add("a")
-        chores.add("a")
-        chores.add("b")
-        await chores.rest()
+        worker = KeyedWorker(_noting(seen))
+        worker.add("a")
+        worker.add("a")
+        worker.add("b")
+        await worker.rest()
         return seen
 
     assert virtual_time.run(scenario()) == ["a", "b"]
 
 
-def test_a_key_added_while_it_is_looked_at_is_looked_at_again():
-    """A look may have read what was there before the change."""
+def test_a_key_added_while_it_is_reconciled_is_requeued():
+    """The running pass may have read the state before the change."""
 
     async def scenario():
         seen = []
 
-        async def look(key):
+        async def reconcile(key):
             seen.append(key)
             if len(seen) == 1:
-                chores.add(key)
+                worker.add(key)
 
-        chores = KeyedWorker(look)
-        chores.add("a")
-        await chores.rest()
+        worker = KeyedWorker(reconcile)
+        worker.add("a")
+        await worker.rest()
         return seen
 
     assert virtual_time.run(scenario()) == ["a", "a"]
 
 
-def test_no_key_is_looked_at_twice_at_once_and_not_too_many_together():
-    """Each key has one look at a time, and the number of looks is bounded."""
+def test_no_key_runs_twice_at_once_and_concurrency_is_bounded():
+    """Each key has one pass at a time, and the number of concurrent passes is bounded."""
 
     async def scenario():
         running, most = [], 0
 
-        async def look(key):
+        async def reconcile(key):
             nonlocal most
             assert key not in running
             running.append(key)
@@ -56,13 +56,13 @@ def test_no_key_is_looked_at_twice_at_once_and_not_too_many_together():
             await asyncio.sleep(1)
             running.remove(key)
 
-        chores = KeyedWorker(look, max_concurrent=3)
+        worker = KeyedWorker(reconcile, max_concurrent=3)
         for key in range(10):
-            chores.add(key)
+            worker.add(key)
         await asyncio.sleep(0.5)
         for key in range(10):
-            chores.add(key)
-        await chores.rest()
+            worker.add(key)
+        await worker.rest()
         return most, asyncio.get_running_loop().time()
 
     most, took = virtual_time.run(scenario())
@@ -71,19 +71,19 @@ def test_no_key_is_looked_at_twice_at_once_and_not_too_many_together():
 
 
 def test_a_refused_key_is_tried_again_later_each_time():
-    """A plane whose disk is full must not be hammered by its own chores."""
+    """A plane whose disk is full must not be hammered by its own worker."""
 
     async def scenario():
         moments = []
 
-        async def look(_key):
+        async def reconcile(_key):
             moments.append(asyncio.get_running_loop().time())
             if len(moments) < 5:
                 raise Unavailable("the disk is full")
 
-        chores = KeyedWorker(look)
-        chores.add("a")
-        await chores.rest()
+        worker = KeyedWorker(reconcile)
+        worker.add("a")
+        await worker.rest()
         return moments
 
     moments = virtual_time.run(scenario())
@@ -92,21 +92,21 @@ def test_a_refused_key_is_tried_again_later_each_time():
 
 
 def test_a_change_does_not_wait_for_the_retry():
-    """A refused key that changes is looked at at once, and once only."""
+    """A refused key that changes is reconciled at once, and once only."""
 
     async def scenario():
         moments = []
 
-        async def look(_key):
+        async def reconcile(_key):
             moments.append(asyncio.get_running_loop().time())
             if len(moments) == 1:
                 raise Unavailable("not now")
 
-        chores = KeyedWorker(look)
-        chores.add("a")
+        worker = KeyedWorker(reconcile)
+        worker.add("a")
         await asyncio.sleep(0.01)
-        chores.add("a")
-        await chores.rest()
+        worker.add("a")
+        await worker.rest()
         return moments
 
     assert virtual_time.run(scenario()) == [0.0, 0.01]
@@ -116,17 +116,17 @@ def test_closing_ends_the_wait_for_rest():
     """`rest` returns, although a key was still to be retried."""
 
     async def scenario():
-        async def look(_key):
+        async def reconcile(_key):
             raise Unavailable("the disk is full")
 
-        chores = KeyedWorker(look)
-        chores.add("a")
+        worker = KeyedWorker(reconcile)
+        worker.add("a")
         await asyncio.sleep(0.01)
-        resting = asyncio.ensure_future(chores.rest())
+        resting = asyncio.ensure_future(worker.rest())
         await asyncio.sleep(0)
-        await chores.close()
+        await worker.close()
         await asyncio.wait_for(resting, 1)
-        return chores.idle
+        return worker.idle
 
     assert virtual_time.run(scenario())
 
@@ -137,15 +137,15 @@ def test_a_fault_on_one_key_leaves_the_others_alone(caplog):
     async def scenario():
         seen = []
 
-        async def look(key):
+        async def reconcile(key):
             if key == "poison":
                 raise KeyError(key)
             seen.append(key)
 
-        chores = KeyedWorker(look, max_concurrent=1)
+        worker = KeyedWorker(reconcile, max_concurrent=1)
         for key in ("poison", "a", "b"):
-            chores.add(key)
-        await chores.rest()
+            worker.add(key)
+        await worker.rest()
         return seen
 
     assert virtual_time.run(scenario()) == ["a", "b"]
@@ -153,29 +153,29 @@ def test_a_fault_on_one_key_leaves_the_others_alone(caplog):
 
 
 def test_closing_stops_what_runs_and_what_waits():
-    """After closing nothing is looked at any more."""
+    """After closing no key is reconciled."""
 
     async def scenario():
         seen = []
 
-        async def look(key):
+        async def reconcile(key):
             await asyncio.sleep(1)
             seen.append(key)
 
-        chores = KeyedWorker(look, max_concurrent=1)
+        worker = KeyedWorker(reconcile, max_concurrent=1)
         for key in ("a", "b"):
-            chores.add(key)
+            worker.add(key)
         await asyncio.sleep(0.5)
-        await chores.close()
-        chores.add("c")
+        await worker.close()
+        worker.add("c")
         await asyncio.sleep(10)
-        return seen, chores.idle
+        return seen, worker.idle
 
     assert virtual_time.run(scenario()) == ([], True)
 
 
 def _noting(seen):
-    async def look(key):
+    async def reconcile(key):
         seen.append(key)
 
-    return look
+    return reconcile

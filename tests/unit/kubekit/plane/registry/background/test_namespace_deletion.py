@@ -123,17 +123,17 @@ def test_nothing_is_created_in_a_namespace_that_ends(tmp_path):
 def test_the_end_of_a_namespace_is_finished_after_a_restart(tmp_path):
     """A plane that stopped in between takes the work up again."""
 
-    async def begin(world: PlaneWorld):
+    async def start(world: PlaneWorld):
         await _make_room(world)
         await PlaneWorld(world.plane, "room").create("a")
         await _end_room(world)
 
-    async def look(world: PlaneWorld):
+    async def is_present(world: PlaneWorld):
         await world.plane.rest()
         return _room_is_there(world)
 
-    _run(tmp_path, begin)
-    assert _run(tmp_path, look) is False
+    _run(tmp_path, start)
+    assert _run(tmp_path, is_present) is False
 
 
 def _kind(world):

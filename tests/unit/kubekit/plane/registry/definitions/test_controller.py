@@ -98,7 +98,7 @@ async def test_a_schema_is_judged_as_soon_as_it_changes(world):
 
 @scenario
 async def test_a_status_leaves_the_kinds_as_they_are(world):
-    """What a schema was made into is not made anew for a label or a condition."""
+    """A prepared schema is not rebuilt for a changed label or condition."""
     await world.define(definition())
     before = world.plane.kinds
     document = world.definition()
@@ -129,7 +129,7 @@ async def test_a_version_that_is_not_served_is_hidden(world):
 
 
 @scenario
-async def test_a_watch_that_begins_too_late_ends_at_once(world):
+async def test_a_watch_that_starts_too_late_ends_at_once(world):
     """The kind may go while a watch of it is on its way."""
     await world.define(definition())
     kind = world.need()
@@ -255,7 +255,7 @@ async def test_names_of_another_group_do_not_matter(world):
 
 
 @scenario
-async def test_names_that_become_free_are_given_to_who_waits(world):
+async def test_names_that_become_free_are_given_to_a_waiting_definition(world):
     """A kind is served as soon as its names are free."""
     await world.define(definition())
     await world.define(definition("gadgets", names={"kind": "Widget"}))
@@ -661,7 +661,7 @@ async def test_an_approval_shows_in_the_status(world):
     ],
 )
 def test_what_is_no_definition_at_all(tmp_path, change, field):
-    """Values of the wrong type are refused before any rule looks at them."""
+    """Values of the wrong type are refused before any rule runs."""
 
     async def story():
         world = await opened(tmp_path)

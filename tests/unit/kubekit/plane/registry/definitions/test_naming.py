@@ -28,18 +28,18 @@ def used(names):
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), NAMES), max_size=12))
-def test_no_name_is_ever_given_twice(asks):
+def test_no_name_is_ever_given_twice(requests):
     """For any requests, each name of a resource and of a kind has one owner."""
     had: dict[int, CrdNames] = {}
-    for who, names in asks:
+    for definition, names in requests:
         taken = NamesInUse()
-        for other, theirs in had.items():
-            if other != who:
-                taken.add(theirs)
-        had[who] = resolve_names(names, had.get(who, NOTHING), taken).accepted
-        for other, theirs in had.items():
-            if other != who:
-                mine, others = used(had[who]), used(theirs)
+        for other, other_names in had.items():
+            if other != definition:
+                taken.add(other_names)
+        had[definition] = resolve_names(names, had.get(definition, NOTHING), taken).accepted
+        for other, other_names in had.items():
+            if other != definition:
+                mine, others = used(had[definition]), used(other_names)
                 assert not mine[0] & others[0]
                 assert not mine[1] & others[1]
 

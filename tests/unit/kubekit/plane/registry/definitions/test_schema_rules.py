@@ -135,7 +135,7 @@ def test_a_schema_is_structural(node, expected):
     ],
     ids=str,
 )  # fmt: skip
-def test_alternatives_say_nothing_of_what_a_value_is(keyword, said, expected):
+def test_alternatives_do_not_give_types(keyword, said, expected):
     """Types, defaults and the like stand outside of them."""
     here = ".not" if keyword == "not" else f".{keyword}[0]"
     got = errors_in_property(OBJECT | {keyword: said if keyword == "not" else [said]})

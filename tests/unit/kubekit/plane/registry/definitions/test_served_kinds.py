@@ -248,7 +248,7 @@ NAMES = {"plural": "widgets", "kind": "Widget"}
     ids=["versions", "columns", "short-names", "categories"],
 )
 def test_d7_a_definition_lists_not_more_than_others_can_bear(given, path):
-    """Every list of objects, and every definition in the same group, looks through these."""
+    """Every list of objects, and every definition in the same group, searches these."""
     with pytest.raises(BadDefinition) as refusal:
         kinds_of(given)
 

@@ -80,7 +80,9 @@ FAILING = [
     pytest.param(op("move", "/x", source="/nope"), "nothing at '/nope'", id="move nothing"),
     pytest.param(op("move", "/map/x", source="/map"), "into itself", id="move into itself"),
     pytest.param(op("move", "/map/x", source=""), "into itself", id="move the whole into itself"),
-    pytest.param(op("move", "/nope", source="/nope"), "nothing at '/nope'", id="move nothing home"),
+    pytest.param(
+        op("move", "/nope", source="/nope"), "nothing at '/nope'", id="move nothing onto itself"
+    ),
     pytest.param(op("move", "/x"), "no 'from'", id="move without from"),
     pytest.param(op("copy", "/x"), "no 'from'", id="copy without from"),
     pytest.param(op("test", "/text", value="no"), "another one", id="test fails"),
@@ -141,7 +143,7 @@ def test_the_refusal_names_the_operation():
 
 
 def test_operations_see_what_earlier_ones_did():
-    """Operations are carried out in order, on one document."""
+    """Operations are applied in order, on one document."""
     patch = [
         op("add", "/a", value=[]),
         op("add", "/a/-", value=1),
@@ -187,7 +189,7 @@ def test_what_was_added_tests_equal_and_can_be_removed(value, document):
 
 
 def test_d1_ten_thousand_operations_are_the_most():
-    """One more is refused with 413 before any is carried out."""
+    """One more is refused with 413 before any is applied."""
     patch = [op("test", "", value={})] * json_patch.MOST_OPERATIONS
     assert json_patch.apply({}, patch) == {}
     with pytest.raises(TooLarge, match="maximum operations in a JSON patch is 10000, got 10001"):

@@ -53,7 +53,9 @@ KEYED_LISTS = [
     pytest.param({"secrets": named("b", "e")}, "abecd", id="merged by key"),
     pytest.param({"secrets": named("z", "y", "a")}, "zyabcd", id="new ones first"),
     pytest.param({"secrets": [{"name": "b", "$patch": "delete"}]}, "acd", id="delete"),
-    pytest.param({"secrets": [{"name": "z", "$patch": "delete"}]}, "abcd", id="delete a stranger"),
+    pytest.param(
+        {"secrets": [{"name": "z", "$patch": "delete"}]}, "abcd", id="delete a missing entry"
+    ),
     pytest.param({"secrets": [{"$patch": "replace"}, {"name": "q"}]}, "q", id="replace"),
     pytest.param({"secrets": [{"name": "q"}, {"$patch": "replace"}]}, "q", id="replace, later"),
     pytest.param({"secrets": [{"name": "b", "$patch": "replace"}]}, "", id="replace by nothing"),

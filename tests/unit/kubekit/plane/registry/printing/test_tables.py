@@ -95,7 +95,7 @@ def test_a_kind_without_columns_shows_name_and_age():
         ("Object", OBJECT),
     ],
 )
-def test_a_row_carries_what_was_asked_for(include, expected, version):
+def test_a_row_includes_the_requested_part(include, expected, version):
     """Nothing, the metadata in the version of the table, or the whole object."""
     form = tables.TableFormat(version=version, include=include)
     got = json.loads(tables.table(WIDGET, [served(OBJECT)], {}, form, NOW))
@@ -302,7 +302,7 @@ def test_an_event_is_shown_from_whichever_fields_it_has(kind, event, expected):
 
 
 def test_a_scale_is_shown_with_both_numbers():
-    """`kubectl get --subresource=scale` asks for a table too."""
+    """`kubectl get --subresource=scale` requests a table too."""
     document = {"spec": {"replicas": 4}, "status": {"replicas": 2}}
     assert names(scales.RESOURCE) == ["Name", "Desired", "Available", "Age"]
     assert cells(scales.RESOURCE, document) == ["x", 4, 2, "5m"]

@@ -1,4 +1,4 @@
-"""What is asked of events, in both shapes, as a kube-apiserver 1.34 asks it."""
+"""The rules of events, in both versions, as in kube-apiserver 1.34."""
 
 import pytest
 
@@ -74,7 +74,7 @@ FAULTS = [
     ],
     ids=["old shape", "new shape"],
 )
-def test_an_event_with_a_time_says_who_and_what(api_version, whole, names, change, errors):
+def test_an_event_with_a_time_names_reporter_and_action(api_version, whole, names, change, errors):
     """The errors use the field names of the version."""
     changed = {names.get(name, name): value for name, value in change.items()}
 
@@ -97,7 +97,7 @@ def test_little_is_asked_of_an_event_without_a_time():
 
 
 def test_the_new_shape_is_for_the_new_kind():
-    """It asks for the time and the type, and not for what only the old kind has."""
+    """It requires the time and the type, and refuses fields of the old kind."""
     old_fields = {"deprecatedCount": 1, "deprecatedSource": {"component": "c"}}
 
     assert errors_of("events.k8s.io/v1") == [

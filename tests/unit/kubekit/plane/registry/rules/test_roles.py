@@ -70,7 +70,7 @@ def test_no_rules_are_null(given):
     assert prepared("Role", **given)[0]["rules"] is None
 
 
-def test_nulls_in_a_rule_say_nothing():
+def test_nulls_in_a_rule_count_as_absent():
     """They are left out."""
     given = rule("get", "pods") | {"resourceNames": None}
 

@@ -1,4 +1,4 @@
-"""Server-side apply as a verb, where others have a say or are quicker."""
+"""The verb apply, with admission and concurrent writers."""
 
 import asyncio
 

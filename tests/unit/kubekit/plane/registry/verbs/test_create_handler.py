@@ -532,7 +532,7 @@ async def test_only_the_first_hundred_unknown_fields_of_the_metadata_are_reporte
 
 @scenario
 async def test_an_object_does_not_grow_indefinitely(world: World):
-    """Patch by patch it could outgrow what a request may carry."""
+    """With many patches it could grow beyond the size limit of a request."""
     made = await world.widgets.make("a", spec={"color": "red"})
     made["spec"]["color"] = "r" * 3_200_000
     with pytest.raises(TooLarge, match="at most 3145728 are kept"):

@@ -33,7 +33,7 @@ async def test_an_object_that_nothing_holds_is_gone(world: World):
 
 @scenario
 async def test_a_finalizer_holds_an_object(world: World):
-    """It is marked with the time, and marking counts as a change of what is asked for."""
+    """It gets a deletionTimestamp, and that counts as a change of the generation."""
     await world.widgets.make("a", HELD)
     deleted = await world.widgets.delete("a")
     metadata = document_of(deleted)["metadata"]
@@ -54,7 +54,7 @@ async def test_a_marked_object_is_marked_once(world: World):
 
 @scenario
 async def test_a_delete_may_insist_on_the_uid(world: World):
-    """An object that was made anew is not the one that was meant."""
+    """A recreated object is not the one of the precondition."""
     made = await world.widgets.make("a")
     with pytest.raises(Conflict, match=r"the UID in the precondition \(x\) does not match"):
         await world.widgets.delete("a", DeleteOptions(uid="x"))
@@ -188,7 +188,7 @@ async def test_a_collection_spans_namespaces(world: World):
 
 @scenario
 async def test_what_another_deletes_meanwhile_is_no_failure(world: World):
-    """Two who clear the same collection both succeed."""
+    """Two clients that delete the same collection both succeed."""
     for name in "abc":
         await world.widgets.make(name)
     await asyncio.gather(world.widgets.clear(), world.widgets.clear())

@@ -95,7 +95,7 @@ async def test_an_empty_list(world: World):
 @pytest.mark.parametrize("limit", [1, 2, 3, 4, 5, 6])
 @scenario
 async def test_pages_make_up_the_whole(world: World, limit):
-    """Each object is on one page, and no page is longer than asked for."""
+    """Each object is on one page, and no page is longer than the limit."""
     await make(world, *"abcde")
     found = await pages(world, ListOptions(limit=limit))
     assert list(chain.from_iterable(found)) == list("abcde")
@@ -113,7 +113,7 @@ async def test_a_page_counts_what_follows(world: World):
 
 @scenario
 async def test_pages_of_a_selection(world: World):
-    """The limit counts what is meant, not what is looked at."""
+    """The limit counts selected objects, not checked ones."""
     await make(world, *"abcdef")
     options = ListOptions(limit=2, label_selector="name in (b,d,f)")
     assert await pages(world, options) == [["b", "d"], ["f"]]
@@ -274,7 +274,7 @@ async def test_a_version_and_a_token_contradict(world: World):
 
 @scenario
 async def test_long_collections_are_filtered_in_slices(world: World):
-    """Other work gets its turn while one request looks through many objects."""
+    """Other tasks run while one request filters many objects."""
     await asyncio.gather(*(world.config_maps.make(f"n-{n:05}") for n in range(4100)))
     turns: list[str] = []
     asyncio.get_running_loop().call_soon(turns.append, "another")

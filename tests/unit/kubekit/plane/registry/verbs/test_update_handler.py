@@ -309,7 +309,7 @@ async def test_a_patch_cannot_make_another_object(world: World):
 
 @scenario
 async def test_json_patches(world: World):
-    """Operations are carried out in order."""
+    """Operations are applied in order."""
     await world.widgets.make("a", spec=RED)
     patch = [
         {"op": "test", "path": "/spec/color", "value": "red"},

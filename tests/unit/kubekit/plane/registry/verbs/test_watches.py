@@ -33,7 +33,7 @@ async def life(world: World) -> None:
 
 
 @scenario
-async def test_a_watch_without_a_version_begins_with_what_is_there(world: World):
+async def test_a_watch_without_a_version_starts_with_the_existing_objects(world: World):
     """Then it goes on with what happens."""
     await world.widgets.make("a")
     watch = await world.widgets.watch()
@@ -47,7 +47,7 @@ async def test_a_watch_without_a_version_begins_with_what_is_there(world: World)
 
 @scenario
 async def test_a_watch_goes_on_from_a_version(world: World):
-    """It begins with the first change after it."""
+    """It starts with the first change after it."""
     made = await world.widgets.make("a")
     await world.widgets.merge("a", BLUE)
     watch = await world.widgets.watch(resource_version=version(made))
@@ -56,7 +56,7 @@ async def test_a_watch_goes_on_from_a_version(world: World):
 
 @scenario
 async def test_a_line_is_the_change_as_it_goes_over_the_wire(world: World):
-    """It is one JSON object and a newline, and is shared by all who see the change alike."""
+    """It is one JSON object and a newline, and is shared by all watchers with the same event."""
     first, second = await world.widgets.watch(), await world.widgets.watch()
     made = await world.widgets.make("a")
     (one,), (other,) = first.take(), second.take()
@@ -93,7 +93,7 @@ async def test_a_watch_of_one_namespace_or_one_object(world: World):
 
 
 @scenario
-async def test_a_watch_of_one_object_begins_with_it(world: World):
+async def test_a_watch_of_one_object_starts_with_it(world: World):
     """If it is there."""
     await world.widgets.make("a")
     assert summaries((await world.widgets.watch("a")).take()) == [("ADDED", "a")]
@@ -102,7 +102,7 @@ async def test_a_watch_of_one_object_begins_with_it(world: World):
 
 @scenario
 async def test_an_object_enters_and_leaves_a_selection(world: World):
-    """It appears when it begins to be meant, and disappears, as it was last, when it ceases."""
+    """It is added when it becomes selected, and deleted with its last state when it is no longer."""
     await world.widgets.make("other")
     watch = await world.widgets.watch(label_selector="on=yes")
     await world.widgets.make("a")
@@ -124,7 +124,7 @@ async def test_an_object_enters_and_leaves_a_selection(world: World):
 
 @scenario
 async def test_a_deletion_of_an_unselected_object_is_not_reported(world: World):
-    """A watcher who never saw an object does not hear of its end."""
+    """A watch that never had an object gets no event of its deletion."""
     watch = await world.widgets.watch(label_selector="on=yes")
     await life(world)
     assert watch.take() == []
@@ -142,7 +142,7 @@ async def test_take_gives_no_more_than_asked_for(world: World):
 
 
 @scenario
-async def test_a_reader_that_looks_for_little_among_much_lets_others_work(world: World):
+async def test_a_watch_that_selects_few_of_many_events_yields(world: World):
     """It comes back without a event after a while, and is called again for the rest."""
     calls: list[str] = []
     watch = await world.widgets.watch(label_selector="is=wanted")
@@ -157,7 +157,7 @@ async def test_a_reader_that_looks_for_little_among_much_lets_others_work(world:
 
 
 @scenario
-async def test_a_watch_that_begins_with_a_part_of_much_lets_others_work(world: World):
+async def test_a_watch_that_starts_with_few_of_many_objects_yields(world: World):
     """Changes during the start are reported once, after the objects that existed at the start."""
     maps = world.config_maps
     await asyncio.gather(*(maps.make(f"n-{n:05}") for n in range(4100)))
@@ -174,8 +174,8 @@ async def test_a_watch_that_begins_with_a_part_of_much_lets_others_work(world: W
 
 
 @scenario(settings=SMALL)
-async def test_a_watch_whose_beginning_takes_too_long_is_expired(world: World):
-    """When so much happens while it looks that the rest has left the memory, it begins anew."""
+async def test_a_watch_whose_start_takes_too_long_is_expired(world: World):
+    """When so many changes happen during the start that they have left memory, the client restarts it."""
     maps = world.config_maps
     await asyncio.gather(*(maps.make(f"n-{n:05}") for n in range(4100)))
     late = asyncio.gather(*(maps.make(f"z-{n}") for n in range(10)))
@@ -233,21 +233,21 @@ async def test_a_registry_that_closes_ends_its_watches(world: World):
 
 
 @scenario(settings=SMALL)
-async def test_a_watch_that_begins_while_the_registry_closes_is_over(world: World):
+async def test_a_watch_that_starts_while_the_registry_closes_is_ended(world: World):
     """It had to read history first; by then the handler does not end it."""
     made = await world.widgets.make("a")
     for number in range(10):
         await world.widgets.make(f"n-{number}")
-    beginning = asyncio.ensure_future(world.widgets.watch(resource_version=version(made)))
+    starting = asyncio.ensure_future(world.widgets.watch(resource_version=version(made)))
     await asyncio.sleep(0)
     world.registry.close()
-    assert (await beginning).ended
+    assert (await starting).ended
     assert world.registry.watching == 0
 
 
 @scenario(settings=SMALL)
 async def test_a_store_that_closes_refuses_watches_with_a_reason(world: World):
-    """The past cannot be read any more: that is no fault of the request, and none of ours."""
+    """History cannot be read any more: that is neither a client error nor a bug."""
     made = await world.widgets.make("a")
     for number in range(10):
         await world.widgets.make(f"n-{number}")
@@ -258,7 +258,7 @@ async def test_a_store_that_closes_refuses_watches_with_a_reason(world: World):
 
 
 @scenario
-async def test_bookmarks_say_how_far_the_watcher_has_got(world: World):
+async def test_bookmarks_have_the_position_of_the_watch(world: World):
     """After all events, and not again before the next change."""
     watch = await world.widgets.watch(allow_bookmarks=True)
     await world.widgets.make("a")
@@ -399,7 +399,7 @@ async def test_a_forgotten_version_is_expired(world: World):
 
 
 @scenario
-async def test_a_watch_does_not_begin_in_the_future(world: World):
+async def test_a_watch_does_not_start_in_the_future(world: World):
     """The version may come: ask again."""
     with pytest.raises(Timeout, match="Too large resource version: 99"):
         await world.widgets.watch(resource_version="99")
@@ -432,7 +432,7 @@ async def test_options_must_go_together(world: World, options, says):
 
 @scenario
 async def test_a_wrong_selector_is_a_bad_request(world: World):
-    """Before the stream begins."""
+    """Before the stream starts."""
     with pytest.raises(BadRequest, match="field label not supported"):
         await world.widgets.watch(field_selector="spec.odd=1")
 
@@ -443,17 +443,17 @@ STEPS = st.lists(
 
 
 @settings(max_examples=depth.examples(60), deadline=None)
-@given(steps=STEPS, begin=st.integers(0, 24), limit=st.integers(1, 5))
-def test_a_watcher_always_knows_what_a_lister_sees(tmp_path_factory, steps, begin, limit):
-    """Whatever happens, from wherever it begins: list, then watch, gives the present list."""
+@given(steps=STEPS, start=st.integers(0, 24), limit=st.integers(1, 5))
+def test_a_watcher_always_knows_what_a_lister_sees(tmp_path_factory, steps, start, limit):
+    """For any changes and any start: a list and then a watch give the current list."""
 
     @scenario(settings=SMALL)
     async def story(world: World):
-        for step in steps[:begin]:
+        for step in steps[:start]:
             await happen(world, *step)
         page = await world.widgets.list(ListOptions(label_selector="on=yes"))
         known = set(names(page))
-        for step in steps[begin:]:
+        for step in steps[start:]:
             await happen(world, *step)
         watch = await world.widgets.watch(
             resource_version=str(page.revision), label_selector="on=yes"
