@@ -82,7 +82,7 @@ class Commit(Generic[K]):
     Both are whole for the kinds that laws read, else heads only and never asked for more.
     """
 
-    home: PlaneRef
+    ref: PlaneRef
     change: ChangeType
     head: Head
     old_head: Head | None
@@ -118,7 +118,7 @@ class Commit(Generic[K]):
     @property
     def where(self) -> str:
         place = "/".join(filter(None, self.key))
-        return f"{self.home.name}: {self.head.kind} {place}"
+        return f"{self.ref.name}: {self.head.kind} {place}"
 
 
 def head_of(data: bytes) -> Head:

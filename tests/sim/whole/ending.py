@@ -9,12 +9,12 @@ from compute.app.planes import PlaneRef
 from compute.decide import budget
 from kubekit.api.meta import EPOCH
 from kubekit.plane.plane import Plane
-from tests.sim.whole import arrivals, remains, truths
+from tests.sim.whole import arrival_laws, leftover_laws, report_laws
 from tests.sim.whole.excuses import left
-from tests.sim.whole.machines import is_granted
-from tests.sim.whole.readings import Reading, picture
+from tests.sim.whole.machine_laws import is_granted
+from tests.sim.whole.plane_readings import Reading, picture
 
-LAWS = (*arrivals.LAWS, *remains.LAWS, *truths.LAWS)
+LAWS = (*arrival_laws.LAWS, *leftover_laws.LAWS, *report_laws.LAWS)
 
 
 class Waiting(NamedTuple):
@@ -37,11 +37,11 @@ def waiting(planes: Mapping[PlaneRef, Plane]) -> Waiting | None:
 
 
 def _read(planes: Mapping[PlaneRef, Plane]) -> Reading:
-    return Reading({home: picture(plane) for home, plane in planes.items()})
+    return Reading({ref: picture(plane) for ref, plane in planes.items()})
 
 
 def _waiting(reading: Reading) -> Iterator[Waiting]:
-    for project in reading.homes("project"):
+    for project in reading.planes("project"):
         rest = left(reading, project)
         for claim in reading.all(project, ResourceClaim).values():
             waits = not is_granted(claim) and not claim.deleting

@@ -16,9 +16,9 @@ from compute.decide.federation import identity
 from compute.providers import settings
 from compute.providers.settings import MachineSettings
 from kubekit.api.kinds.core import ConfigMap, Namespace
-from tests.sim.whole.budgets import granted
+from tests.sim.whole.budget_laws import granted
 from tests.sim.whole.commits import Key
-from tests.sim.whole.readings import Reading
+from tests.sim.whole.plane_readings import Reading
 
 _QUOTA = (Reason.QUOTA_EXCEEDED, Reason.QUOTA_NO_BUDGET)
 
@@ -46,8 +46,8 @@ def left(reading: Reading, project: PlaneRef) -> dict[str, int]:
 
 def place(reading: Reading, instance: Instance) -> tuple[PlaneRef, Key] | None:
     """The project of an Instance of a cell, and where its claim is there."""
-    room = reading.find(HUB, Namespace, ("", instance.metadata.namespace))
-    origin = identity(room) if room else None
+    hub_namespace = reading.find(HUB, Namespace, ("", instance.metadata.namespace))
+    origin = identity(hub_namespace) if hub_namespace else None
     if origin is None:
         return None
     project = PlaneRef("project", names.cluster_key(origin.project))
@@ -96,9 +96,11 @@ def _lack_of_quota(reading: Reading, instance: Instance) -> str:
 def source(claim: ResourceClaim) -> tuple[PlaneRef, Key] | None:
     """The Instance that a claim is for: its cell, and where it is there."""
     claim_labels = claim.metadata.labels
-    cell, room = (
+    cell, hub_namespace = (
         claim_labels.get(labels.SOURCE_CLUSTER),
         claim_labels.get(labels.INSTANCE_NAMESPACE),
     )
     name = names.claim_instance(claim.metadata.name)
-    return (PlaneRef("cell", cell), (room, name)) if cell and room and name else None
+    return (
+        (PlaneRef("cell", cell), (hub_namespace, name)) if cell and hub_namespace and name else None
+    )

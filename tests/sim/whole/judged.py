@@ -14,7 +14,7 @@ from kubekit.runtime.controller_factory import ControllerFactory
 from tests.integration.worlds import CITIES, Watched
 from tests.sim.planes import environment
 from tests.sim.trace import Trace
-from tests.sim.whole.laws import Judge
+from tests.sim.whole.judge import Judge
 from tests.sim.whole.processes import CountingKit
 from tests.sim.whole.simulated import MemoryPlanes
 from tests.support.kubekit.virtual_time import run
@@ -38,27 +38,27 @@ class JudgedWorld(Watched):
 
     judge: Judge
 
-    def opened(self, home: PlaneRef, plane: Plane) -> None:
-        super().opened(home, plane)
-        plane.store.listen(partial(self._committed, home))
+    def opened(self, ref: PlaneRef, plane: Plane) -> None:
+        super().opened(ref, plane)
+        plane.store.listen(partial(self._committed, ref))
 
     @property
     def all_planes(self) -> dict[PlaneRef, Plane]:
-        return {home: self.world.planes[home] for home in self.world.planes}
+        return {ref: self.world.planes[ref] for ref in self.world.planes}
 
-    def _committed(self, home: PlaneRef, _: str, event: ChangeEvent) -> None:
-        self.judge.committed(home, event)
+    def _committed(self, ref: PlaneRef, _: str, event: ChangeEvent) -> None:
+        self.judge.committed(ref, event)
 
 
 def judged(story: Story, cities: Sequence[str] = CITIES, seed: str = "judged") -> Judge:
     """Run a story in a world that has a project, up to the first violation, and return its judge."""
 
     async def main() -> Judge:
-        homes = OpenPlanes(MemoryPlanes(seed))
-        world = CountedWorld(homes, sites(cities), environment(seed))
+        planes = OpenPlanes(MemoryPlanes(seed))
+        world = CountedWorld(planes, sites(cities), environment(seed))
         watched = JudgedWorld(world=world)
         watched.judge = world.judge = Judge(Trace(), CALM)
-        homes.join(watched)
+        planes.join(watched)
         try:
             await watched.world.start()
             await _until_violated(watched, story)

@@ -25,7 +25,7 @@ from tests.integration.worlds import is_served
 from tests.sim.loop import SimLoop
 from tests.sim.trace import Trace
 from tests.sim.whole import normal
-from tests.sim.whole.laws import Judge, Violation
+from tests.sim.whole.judge import Judge, Violation
 from tests.sim.whole.simulated import SimulatedWorld
 from tests.sim.whole.users import Owner
 from tests.support.compute import builders
@@ -140,8 +140,8 @@ class Lifetime:
 
     @property
     def planes(self) -> dict[PlaneRef, Plane]:
-        homes = self._world.planes
-        return {home: homes[home] for home in homes}
+        planes = self._world.planes
+        return {ref: planes[ref] for ref in planes}
 
     @property
     def _user(self) -> Client:
@@ -164,16 +164,16 @@ class _Machines:
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
 
-    def opened(self, home: PlaneRef, plane: Plane) -> None:
-        if home.role == "cell":
-            plane.store.listen(partial(self._observe, home), frozenset({_INSTANCES}))
+    def opened(self, ref: PlaneRef, plane: Plane) -> None:
+        if ref.role == "cell":
+            plane.store.listen(partial(self._observe, ref), frozenset({_INSTANCES}))
 
-    def closing(self, home: PlaneRef, plane: Plane) -> None:
+    def closing(self, ref: PlaneRef, plane: Plane) -> None:
         """What was counted stays."""
 
-    def _observe(self, home: PlaneRef, resource: str, event: ChangeEvent) -> None:
+    def _observe(self, ref: PlaneRef, resource: str, event: ChangeEvent) -> None:
         if resource == _INSTANCES and event.change is not ChangeType.MODIFIED:
-            self.counts[f"{home.name} {event.change}"] += 1
+            self.counts[f"{ref.name} {event.change}"] += 1
 
 
 def _created(*cities: str, replicas: int) -> Act:

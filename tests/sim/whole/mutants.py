@@ -35,7 +35,7 @@ from kubekit.runtime.queueing.outcomes import PassOutcomes
 from kubekit.runtime.reconciling import commit
 from kubekit.runtime.requests import DONE
 from kubekit.runtime.watching.informer import Informer
-from tests.sim.whole.laws import Violation
+from tests.sim.whole.judge import Violation
 
 # How the judge names a law that was broken, one that is not fulfilled in the end, and a controller
 # that reconciles without end.
@@ -153,7 +153,7 @@ def stamps_each_pass(conditions, news, now):
     return tuple((kept | stamped).values())
 
 
-def tells_the_time(instance, *, network_failure, now, right=readiness.conditions):
+def adds_the_time(instance, *, network_failure, now, right=readiness.conditions):
     result = right(instance, network_failure=network_failure, now=now)
     return tuple(
         replace(said, message=f"{said.message} (at {now})")
@@ -243,8 +243,8 @@ MUTANTS: Final[dict[str, Mutant]] = {
         Graft(statuses, "translated", copies_generations),
     ),
     "stamps each pass": Mutant("s12", Graft(rollup, "put", stamps_each_pass)),
-    "tells the time": Mutant(
-        "deployment|instance-controller", Graft(readiness, "conditions", tells_the_time)
+    "adds the time": Mutant(
+        "deployment|instance-controller", Graft(readiness, "conditions", adds_the_time)
     ),
     "waits for no cell": Mutant("s10", Graft(withdrawal.Withdrawal, "_awaited", later(None))),
     "lets the Workload go first": Mutant(
@@ -260,7 +260,7 @@ MUTANTS: Final[dict[str, Mutant]] = {
     "owns by the hub's uid": Mutant(
         "s4|s11", Graft(projections, "projection", owns_by_the_hubs_uid)
     ),
-    "shares a room": Mutant("s11", Graft(names, "hub_namespace", always("ns-default"))),
+    "shares a namespace": Mutant("s11", Graft(names, "hub_namespace", always("ns-default"))),
     "is deaf to deletions": Mutant(
         "L1|L3|L6", Graft(Informer, "_take_change", is_deaf_to_deletions)
     ),

@@ -62,7 +62,7 @@ def state(planes: Mapping[PlaneRef, Plane]) -> State:
     """Everything that is there."""
     found = list(_everything(planes))
     words = _Words(found)
-    return {words.key(home, document): words.said(home, document) for home, document in found}
+    return {words.key(ref, document): words.said(ref, document) for ref, document in found}
 
 
 def differences(left: State, right: State) -> list[str]:
@@ -75,11 +75,11 @@ def differences(left: State, right: State) -> list[str]:
 
 
 def _everything(planes: Mapping[PlaneRef, Plane]) -> Iterator[tuple[PlaneRef, Document]]:
-    for home, plane in planes.items():
+    for ref, plane in planes.items():
         for storage in plane.kinds.stored():
             if not storage.endswith(tuple(UNLIKE_KINDS)):
                 for record in plane.store.collection(storage).range():
-                    yield home, msgspec.json.decode(record.data)
+                    yield ref, msgspec.json.decode(record.data)
 
 
 class _Words:
@@ -87,18 +87,18 @@ class _Words:
 
     def __init__(self, found: list[tuple[PlaneRef, Document]]) -> None:
         self._of_tokens = {
-            document["metadata"]["uid"]: f"<{_CHANCE.sub('', _title(home, document))}>"
-            for home, document in found
+            document["metadata"]["uid"]: f"<{_CHANCE.sub('', _title(ref, document))}>"
+            for ref, document in found
         }
         self._strangers: Counter[str] = Counter()
 
-    def key(self, home: PlaneRef, document: Document) -> str:
-        return self._text(_title(home, document), "")
+    def key(self, ref: PlaneRef, document: Document) -> str:
+        return self._text(_title(ref, document), "")
 
-    def said(self, home: PlaneRef, document: Document) -> Document:
+    def said(self, ref: PlaneRef, document: Document) -> Document:
         kind = document["kind"]
-        kind = f"copy of {kind}" if kind == "Instance" and home.role != "cell" else kind
-        about = _About(kind, self.key(home, document), _own_generation(document))
+        kind = f"copy of {kind}" if kind == "Instance" and ref.role != "cell" else kind
+        about = _About(kind, self.key(ref, document), _own_generation(document))
         bare: Document = self._bare(document, about)
         return bare
 
@@ -148,10 +148,10 @@ class _About(msgspec.Struct, frozen=True):
         return ("", key) in UNLIKE_FIELDS or (self.kind, key) in UNLIKE_FIELDS
 
 
-def _title(home: PlaneRef, document: Document) -> str:
+def _title(ref: PlaneRef, document: Document) -> str:
     meta = document["metadata"]
     place = "/".join(filter(None, (meta.get("namespace", ""), meta["name"])))
-    return f"{home.context} {document['kind']} {place}"
+    return f"{ref.context} {document['kind']} {place}"
 
 
 def _own_generation(document: Document) -> str:

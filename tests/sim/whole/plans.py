@@ -27,9 +27,9 @@ from tests.sim.network import Wires
 from tests.sim.replay import logs_in
 from tests.sim.trace import Trace
 from tests.sim.whole import ending, normal
-from tests.sim.whole.laws import LAG, Judge, Violation
+from tests.sim.whole.judge import LAG, Judge, Violation
 from tests.sim.whole.lifetime import CITIES, SEED, Lifetime, Pace
-from tests.sim.whole.misfortunes import LATE, Fate, Moments, Plan
+from tests.sim.whole.plan_faults import LATE, Fate, Moments, Plan
 from tests.sim.whole.simulated import SimulatedWorld
 from tests.support.generated import depth
 

@@ -100,16 +100,16 @@ class Process:
     def factory(self) -> ControllerFactory:
         return CountingKit(self._living().around, self.title, self._witness)
 
-    def connect(self, home: PlaneRef, plane: Plane, manager: str) -> Client:
+    def connect(self, ref: PlaneRef, plane: Plane, manager: str) -> Client:
         run = self._living()
         # Part of every seed: with another text here, each noted seed would draw another world.
-        key = f"Home(role={home.role!r}, name={home.name!r})"
+        key = f"Home(role={ref.role!r}, name={ref.name!r})"
         chance = Random(f"{self.seed}-{run.name}-{key}-{len(run.links)}")
-        link = Link(f"{run.name}>{home.name}", plane, self._wires, chance, manager)
+        link = Link(f"{run.name}>{ref.name}", plane, self._wires, chance, manager)
         link.weather = self.weather
         link.page = self.page
-        link.cut = home in self._parted
-        run.links.append((home, link))
+        link.cut = ref in self._parted
+        run.links.append((ref, link))
         return LinkClient(link)
 
     # Life and death
@@ -160,35 +160,35 @@ class Process:
     def parted(self) -> list[PlaneRef]:
         return list(self._parted)
 
-    def part(self, home: PlaneRef) -> None:
-        if home not in self._parted:
-            self._say("parted", home.name)
-            self._parted[home] = None
-            for link in self._links(home):
+    def part(self, ref: PlaneRef) -> None:
+        if ref not in self._parted:
+            self._say("parted", ref.name)
+            self._parted[ref] = None
+            for link in self._links(ref):
                 link.part()
 
-    def heal(self, home: PlaneRef) -> None:
-        if home in self._parted:
-            self._say("healed", home.name)
-            del self._parted[home]
-            for link in self._links(home):
+    def heal(self, ref: PlaneRef) -> None:
+        if ref in self._parted:
+            self._say("healed", ref.name)
+            del self._parted[ref]
+            for link in self._links(ref):
                 link.heal()
 
-    def lose(self, home: PlaneRef) -> None:
+    def lose(self, ref: PlaneRef) -> None:
         """A plane is gone permanently. Another of its name is reached by other links."""
-        for link in self._links(home):
+        for link in self._links(ref):
             link.part()
         if self._run is not None:
-            self._run.links = [(other, link) for other, link in self._run.links if other != home]
+            self._run.links = [(other, link) for other, link in self._run.links if other != ref]
 
     def change_weather(self, weather: Weather) -> None:
         self.weather = weather
         for _, link in self._run.links if self._run is not None else ():
             link.weather = weather
 
-    def _links(self, home: PlaneRef) -> Iterator[Link]:
+    def _links(self, ref: PlaneRef) -> Iterator[Link]:
         links = self._run.links if self._run is not None else []
-        return (link for other, link in links if other == home)
+        return (link for other, link in links if other == ref)
 
     def _living(self) -> _Run:
         assert self._run is not None, f"{self.title} is asked for something while it is dead"

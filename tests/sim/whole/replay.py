@@ -15,7 +15,7 @@ from typing import Final
 from tests.sim.loop import SimLoop, run
 from tests.sim.replay import logs_in
 from tests.sim.trace import Trace
-from tests.sim.whole.laws import Violation
+from tests.sim.whole.judge import Violation
 from tests.sim.whole.world import Options, Play, options
 from tests.support.generated import depth
 

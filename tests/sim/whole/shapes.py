@@ -11,7 +11,7 @@ from compute.decide.deployment import rollout, slots
 from compute.decide.deployment.template import template_hash
 from kubekit.api import int_or_string
 from tests.sim.whole.commits import Commit, Lately
-from tests.sim.whole.sight import Sight, recently
+from tests.sim.whole.observed_state import ObservedState, recently
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,25 +30,25 @@ class Shape:
 class Shapes:
     """The shapes of each deployment of each cell, by name, since names outlive uids."""
 
-    def __init__(self, sight: Sight) -> None:
-        self._sight = sight
+    def __init__(self, observed: ObservedState) -> None:
+        self._observed = observed
         self._kept: dict[tuple[PlaneRef, str, str], Lately[Shape]] = {}
         self._hashes: dict[str, tuple[int, str]] = {}  # generation and template, by uid
 
     def note(self, commit: Commit[WorkloadDeployment]) -> None:
-        place = commit.home, *commit.key
-        kept = self._kept.setdefault(place, Lately(self._sight.lag))
+        place = commit.ref, *commit.key
+        kept = self._kept.setdefault(place, Lately(self._observed.lag))
         kept.note(commit.at, self._shape(commit.obj, gone=commit.gone))
 
-    def named(self, home: PlaneRef, namespace: str, name: str, now: float) -> list[Shape]:
+    def named(self, ref: PlaneRef, namespace: str, name: str, now: float) -> list[Shape]:
         """The recent shapes under a name, whichever deployment had it."""
-        found: list[Shape] = recently(self._kept, (home, namespace, name), now)
+        found: list[Shape] = recently(self._kept, (ref, namespace, name), now)
         return found
 
     def of(self, commit: Commit[Instance]) -> list[Shape]:
         """The recent shapes of an Instance's deployment. None are known of one that never was."""
         name, uid = joins.deployment_name(commit.obj), owner_uid(commit.obj)
-        found = self.named(commit.home, commit.obj.metadata.namespace, name, commit.at)
+        found = self.named(commit.ref, commit.obj.metadata.namespace, name, commit.at)
         return [shape for shape in found if shape.uid == uid]
 
     def _shape(self, deployment: WorkloadDeployment, *, gone: bool) -> Shape:

@@ -26,7 +26,7 @@ from tests.integration.worlds import SETTINGS, kinds, names_folder
 from tests.sim.loop import outside
 from tests.sim.network import Wires
 from tests.sim.planes import environment
-from tests.sim.whole.laws import Judge
+from tests.sim.whole.judge import Judge
 from tests.sim.whole.processes import Process
 
 
@@ -37,15 +37,15 @@ class MemoryPlanes:
         self._seed = seed
         self._numbers = count()
 
-    async def open(self, home: PlaneRef) -> Plane:
+    async def open(self, ref: PlaneRef) -> Plane:
         number = next(self._numbers)
-        around = environment(f"{self._seed}-{home.context}-{number}")
+        around = environment(f"{self._seed}-{ref.context}-{number}")
         path = Path(names_folder()) / f"{id(self)}-{number}.db"
         store = await Store.open(path, around, SETTINGS, threaded=False, vfs="memdb")
         path.with_name(f"{path.name}.lock").unlink()  # it is held by its descriptor
-        return await Plane.on(store, kinds(home.role), around)
+        return await Plane.on(store, kinds(ref.role), around)
 
-    async def destroy(self, home: PlaneRef) -> None:
+    async def destroy(self, ref: PlaneRef) -> None:
         return
 
 
@@ -63,27 +63,27 @@ class SimulatedWorld(World):
 
     # What becomes of planes
 
-    def opened(self, home: PlaneRef, plane: Plane) -> None:
-        plane.store.listen(partial(self._observe, home))
+    def opened(self, ref: PlaneRef, plane: Plane) -> None:
+        plane.store.listen(partial(self._observe, ref))
 
-    def closing(self, home: PlaneRef, plane: Plane) -> None:
+    def closing(self, ref: PlaneRef, plane: Plane) -> None:
         for process in self.processes.values():
-            process.lose(home)
+            process.lose(ref)
 
-    def home(self, name: str) -> PlaneRef | None:
+    def ref(self, name: str) -> PlaneRef | None:
         """The plane of this name that is open."""
-        return next((home for home in self.planes if home.name == name), None)
+        return next((ref for ref in self.planes if ref.name == name), None)
 
-    def _observe(self, home: PlaneRef, _: str, event: ChangeEvent) -> None:
-        self._judge.committed(home, event)
+    def _observe(self, ref: PlaneRef, _: str, event: ChangeEvent) -> None:
+        self._judge.committed(ref, event)
 
     # What a world does for its parts
 
-    def connect(self, part: str, home: PlaneRef, manager: str, links: Sequence[Link]) -> Client:
+    def connect(self, part: str, ref: PlaneRef, manager: str, links: Sequence[Link]) -> Client:
         process = self.processes.get(part)
         if process is None:  # the door: it is where the plane is
-            return LocalClient(self.planes[home], manager=manager)
-        return process.connect(home, self.planes[home], manager)
+            return LocalClient(self.planes[ref], manager=manager)
+        return process.connect(ref, self.planes[ref], manager)
 
     def factory(self, part: str) -> ControllerFactory:
         return self.processes[part].factory()

@@ -16,7 +16,7 @@ from compute.app.planes import CORE, HUB
 from kubekit.api.kinds.coordination import Lease
 from kubekit.api.kinds.core import ConfigMap, Namespace
 from kubekit.api.meta import Object
-from tests.sim.whole.album import DFW, LHR, SHOP, Album
+from tests.sim.whole.plane_snapshots import DFW, LHR, SHOP, PlaneSnapshots
 from tests.support.compute import builders
 
 WEB = "web-home-dfw"
@@ -24,45 +24,47 @@ FIRST = "web-home-dfw-0"
 OTHER = "registry.test/web:2"
 
 
-def l1_workloads_are_split(album: Album) -> None:
+def l1_workloads_are_split(snapshots: PlaneSnapshots) -> None:
     """A Workload lacks a deployment."""
-    album.drop(SHOP, WorkloadDeployment, WEB)
+    snapshots.drop(SHOP, WorkloadDeployment, WEB)
 
 
-def l1_workloads_are_split__too_often(album: Album) -> None:
+def l1_workloads_are_split__too_often(snapshots: PlaneSnapshots) -> None:
     """A Workload has one deployment too many."""
-    album.twin(SHOP, WorkloadDeployment, WEB, "web-away-dfw")
+    snapshots.twin(SHOP, WorkloadDeployment, WEB, "web-away-dfw")
 
 
-def l1_workloads_are_split__otherwise(album: Album) -> None:
+def l1_workloads_are_split__otherwise(snapshots: PlaneSnapshots) -> None:
     """A deployment has another template than its Workload."""
-    album.edit(SHOP, Workload, "web", _templated)
+    snapshots.edit(SHOP, Workload, "web", _templated)
 
 
-def l1_workloads_are_split__unpaused(album: Album) -> None:
+def l1_workloads_are_split__unpaused(snapshots: PlaneSnapshots) -> None:
     """A Workload is paused, and its deployment is not."""
-    album.edit(SHOP, Workload, "web", lambda w: _meta(w, annotations={annotations.PAUSED: "true"}))
+    snapshots.edit(
+        SHOP, Workload, "web", lambda w: _meta(w, annotations={annotations.PAUSED: "true"})
+    )
 
 
-def l1_deployments_arrive(album: Album) -> None:
+def l1_deployments_arrive(snapshots: PlaneSnapshots) -> None:
     """A deployment is not on the hub."""
-    album.drop(HUB, WorkloadDeployment, WEB)
+    snapshots.drop(HUB, WorkloadDeployment, WEB)
 
 
-def l1_deployments_arrive__in_a_cell(album: Album) -> None:
+def l1_deployments_arrive__in_a_cell(snapshots: PlaneSnapshots) -> None:
     """A deployment is not in its cell."""
-    album.drop(DFW, WorkloadDeployment, WEB)
+    snapshots.drop(DFW, WorkloadDeployment, WEB)
 
 
-def l1_deployments_arrive__as_they_are(album: Album) -> None:
+def l1_deployments_arrive__as_they_are(snapshots: PlaneSnapshots) -> None:
     """A cell has an old form of a deployment."""
-    album.edit(DFW, WorkloadDeployment, WEB, _templated)
+    snapshots.edit(DFW, WorkloadDeployment, WEB, _templated)
 
 
-def l1_deployments_arrive__in_their_city(album: Album) -> None:
+def l1_deployments_arrive__in_their_city(snapshots: PlaneSnapshots) -> None:
     """A deployment is bound to no cell."""
     none: tuple[Any, ...] = ()
-    album.edit(
+    snapshots.edit(
         HUB,
         ResourceBinding,
         f"{WEB}-workloaddeployment",
@@ -70,196 +72,198 @@ def l1_deployments_arrive__in_their_city(album: Album) -> None:
     )
 
 
-def l1_slots_are_filled(album: Album) -> None:
+def l1_slots_are_filled(snapshots: PlaneSnapshots) -> None:
     """A slot is empty."""
-    album.drop(DFW, Instance, FIRST)
+    snapshots.drop(DFW, Instance, FIRST)
 
 
-def l1_slots_are_filled__by_the_newest(album: Album) -> None:
+def l1_slots_are_filled__by_the_newest(snapshots: PlaneSnapshots) -> None:
     """An Instance is of a template that its deployment has no more."""
-    album.edit(DFW, WorkloadDeployment, WEB, _templated)
+    snapshots.edit(DFW, WorkloadDeployment, WEB, _templated)
 
 
-def l1_slots_are_filled__and_ready(album: Album) -> None:
+def l1_slots_are_filled__and_ready(snapshots: PlaneSnapshots) -> None:
     """An Instance is not Ready, and nothing keeps it from being so."""
-    album.edit(DFW, Instance, FIRST, _unready)
+    snapshots.edit(DFW, Instance, FIRST, _unready)
 
 
-def l1_slots_are_filled__and_no_more(album: Album) -> None:
+def l1_slots_are_filled__and_no_more(snapshots: PlaneSnapshots) -> None:
     """There is an Instance beyond what is wanted."""
-    album.twin(DFW, Instance, FIRST, "web-home-dfw-7")
+    snapshots.twin(DFW, Instance, FIRST, "web-home-dfw-7")
 
 
-def l2_copies_equal_the_cell(album: Album) -> None:
+def l2_copies_equal_the_cell(snapshots: PlaneSnapshots) -> None:
     """The hub has no copy of an Instance."""
-    album.drop(HUB, Instance, FIRST)
+    snapshots.drop(HUB, Instance, FIRST)
 
 
-def l2_copies_equal_the_cell__in_the_project(album: Album) -> None:
+def l2_copies_equal_the_cell__in_the_project(snapshots: PlaneSnapshots) -> None:
     """A project shows an Instance as it was."""
-    album.edit(SHOP, Instance, FIRST, _unready)
+    snapshots.edit(SHOP, Instance, FIRST, _unready)
 
 
-def l2_copies_equal_the_cell__of_that_cell(album: Album) -> None:
+def l2_copies_equal_the_cell__of_that_cell(snapshots: PlaneSnapshots) -> None:
     """The hub's copy is said to be another cell's."""
-    album.edit(HUB, Instance, FIRST, lambda i: _labelled(i, labels.SOURCE_CLUSTER, "lhr"))
+    snapshots.edit(HUB, Instance, FIRST, lambda i: _labelled(i, labels.SOURCE_CLUSTER, "lhr"))
 
 
-def l2_reports_equal_the_cell(album: Album) -> None:
+def l2_reports_equal_the_cell(snapshots: PlaneSnapshots) -> None:
     """A project says of a deployment what its cell does not."""
-    album.edit(SHOP, WorkloadDeployment, WEB, _miscounted)
+    snapshots.edit(SHOP, WorkloadDeployment, WEB, _miscounted)
 
 
-def l3_everything_has_its_owner(album: Album) -> None:
+def l3_everything_has_its_owner(snapshots: PlaneSnapshots) -> None:
     """Something is owned by what is not there."""
-    album.drop(CORE, Project, "shop")
+    snapshots.drop(CORE, Project, "shop")
 
 
-def l3_claims_have_their_slots(album: Album) -> None:
+def l3_claims_have_their_slots(snapshots: PlaneSnapshots) -> None:
     """A claim is for a slot that is not wanted."""
-    album.twin(SHOP, ResourceClaim, f"instance-{FIRST}", "instance-web-home-dfw-7")
+    snapshots.twin(SHOP, ResourceClaim, f"instance-{FIRST}", "instance-web-home-dfw-7")
 
 
-def l3_claims_have_their_slots__and_machines_claims(album: Album) -> None:
+def l3_claims_have_their_slots__and_machines_claims(snapshots: PlaneSnapshots) -> None:
     """A machine runs without a claim."""
-    album.drop(SHOP, ResourceClaim, f"instance-{FIRST}")
+    snapshots.drop(SHOP, ResourceClaim, f"instance-{FIRST}")
 
 
-def l3_policies_are_needed(album: Album) -> None:
+def l3_policies_are_needed(snapshots: PlaneSnapshots) -> None:
     """There is a policy for a city in which nothing runs."""
-    album.twin(HUB, PropagationPolicy, "city-dfw", "city-sin")
+    snapshots.twin(HUB, PropagationPolicy, "city-dfw", "city-sin")
 
 
-def l3_policies_are_needed__where_deployments_are(album: Album) -> None:
+def l3_policies_are_needed__where_deployments_are(snapshots: PlaneSnapshots) -> None:
     """A deployment has no policy."""
-    album.drop(HUB, PropagationPolicy, "city-dfw")
+    snapshots.drop(HUB, PropagationPolicy, "city-dfw")
 
 
-def l3_bindings_and_works_are_needed(album: Album) -> None:
+def l3_bindings_and_works_are_needed(snapshots: PlaneSnapshots) -> None:
     """A Work is for nothing."""
-    album.twin(HUB, Work, _work_name(album), "left-over")
+    snapshots.twin(HUB, Work, _work_name(snapshots), "left-over")
 
 
-def l3_rooms_have_their_originals(album: Album) -> None:
+def l3_namespaces_have_their_originals(snapshots: PlaneSnapshots) -> None:
     """A namespace of the hub stands for one that is gone."""
-    album.edit(HUB, Namespace, "", _renamed)
+    snapshots.edit(HUB, Namespace, "", _renamed)
 
 
-def l3_deployments_have_their_originals(album: Album) -> None:
+def l3_deployments_have_their_originals(snapshots: PlaneSnapshots) -> None:
     """A cell has a deployment that the hub has not."""
-    album.drop(HUB, WorkloadDeployment, WEB)
+    snapshots.drop(HUB, WorkloadDeployment, WEB)
 
 
-def l3_copies_have_their_originals(album: Album) -> None:
+def l3_copies_have_their_originals(snapshots: PlaneSnapshots) -> None:
     """The hub has a copy of an Instance that is gone."""
-    album.drop(DFW, Instance, FIRST)
+    snapshots.drop(DFW, Instance, FIRST)
 
 
-def l3_copies_have_their_originals__in_projects(album: Album) -> None:
+def l3_copies_have_their_originals__in_projects(snapshots: PlaneSnapshots) -> None:
     """A project shows an Instance that the hub has not."""
-    album.drop(HUB, Instance, FIRST)
+    snapshots.drop(HUB, Instance, FIRST)
 
 
-def l3_deployments_have_their_workloads(album: Album) -> None:
+def l3_deployments_have_their_workloads(snapshots: PlaneSnapshots) -> None:
     """A deployment is of a Workload that is gone."""
-    album.drop(SHOP, Workload, "web")
+    snapshots.drop(SHOP, Workload, "web")
 
 
-def l3_deployments_have_their_workloads__and_histories(album: Album) -> None:
+def l3_deployments_have_their_workloads__and_histories(snapshots: PlaneSnapshots) -> None:
     """A history is of a Workload that is gone."""
     history = "compute.datumapis.com-revision-history"
-    album.twin(SHOP, ConfigMap, f"{history}.web", f"{history}.gone")
+    snapshots.twin(SHOP, ConfigMap, f"{history}.web", f"{history}.gone")
 
 
-def l3_networks_are_used(album: Album) -> None:
+def l3_networks_are_used(snapshots: PlaneSnapshots) -> None:
     """A network is set up in a cell without a binding."""
-    album.drop(DFW, NetworkBinding, f"{WEB}-net-0")
+    snapshots.drop(DFW, NetworkBinding, f"{WEB}-net-0")
 
 
-def l3_networks_are_used__by_claims(album: Album) -> None:
+def l3_networks_are_used__by_claims(snapshots: PlaneSnapshots) -> None:
     """Addresses are given to a claim that is gone."""
-    album.drop(DFW, SubnetClaim, "default--dfw-0")
+    snapshots.drop(DFW, SubnetClaim, "default--dfw-0")
 
 
-def l3_networks_are_used__by_a_binding(album: Album) -> None:
+def l3_networks_are_used__by_a_binding(snapshots: PlaneSnapshots) -> None:
     """There is one context more than anybody is bound to."""
-    album.twin(LHR, NetworkContext, "default--lhr", "other--lhr")
+    snapshots.twin(LHR, NetworkContext, "default--lhr", "other--lhr")
 
 
-def l3_networks_are_used__by_those_in_the_ledger(album: Album) -> None:
+def l3_networks_are_used__by_those_in_the_ledger(snapshots: PlaneSnapshots) -> None:
     """A project's ledger names a claim that never was."""
-    album.twin(SHOP, Subnet, "default--dfw-0.dfw", "other--dfw-0.dfw")
+    snapshots.twin(SHOP, Subnet, "default--dfw-0.dfw", "other--dfw-0.dfw")
 
 
-def l3_leases_are_of_the_living(album: Album) -> None:
+def l3_leases_are_of_the_living(snapshots: PlaneSnapshots) -> None:
     """A cell that is no member has a lease."""
-    album.twin(HUB, Lease, "dfw", "sin")
+    snapshots.twin(HUB, Lease, "dfw", "sin")
 
 
-def l5_instances_say_whether_they_are_ready(album: Album) -> None:
+def l5_instances_say_whether_they_are_ready(snapshots: PlaneSnapshots) -> None:
     """An Instance is said to be Ready, and is not Available."""
-    album.edit(DFW, Instance, FIRST, lambda i: _said(i, "Available", status="False"))
+    snapshots.edit(DFW, Instance, FIRST, lambda i: _said(i, "Available", status="False"))
 
 
-def l5_instances_say_whether_they_are_ready__now(album: Album) -> None:
+def l5_instances_say_whether_they_are_ready__now(snapshots: PlaneSnapshots) -> None:
     """An Instance is Ready as of an earlier generation."""
-    album.edit(DFW, Instance, FIRST, lambda i: _said(i, "Ready", observed_generation=1))
+    snapshots.edit(DFW, Instance, FIRST, lambda i: _said(i, "Ready", observed_generation=1))
 
 
-def l5_deployments_count_their_instances(album: Album) -> None:
+def l5_deployments_count_their_instances(snapshots: PlaneSnapshots) -> None:
     """A deployment counts what is not there."""
-    album.edit(DFW, WorkloadDeployment, WEB, _miscounted)
+    snapshots.edit(DFW, WorkloadDeployment, WEB, _miscounted)
 
 
-def l5_deployments_count_their_instances__and_serve(album: Album) -> None:
+def l5_deployments_count_their_instances__and_serve(snapshots: PlaneSnapshots) -> None:
     """A deployment with Ready Instances is not Available."""
-    album.edit(DFW, WorkloadDeployment, WEB, lambda d: _said(d, "Available", status="False"))
+    snapshots.edit(DFW, WorkloadDeployment, WEB, lambda d: _said(d, "Available", status="False"))
 
 
-def l5_reports_are_of_the_right_generation(album: Album) -> None:
+def l5_reports_are_of_the_right_generation(snapshots: PlaneSnapshots) -> None:
     """The report of a deployment is of an earlier spec."""
-    album.edit(SHOP, WorkloadDeployment, WEB, _older)
+    snapshots.edit(SHOP, WorkloadDeployment, WEB, _older)
 
 
-def l5_workloads_sum_up(album: Album) -> None:
+def l5_workloads_sum_up(snapshots: PlaneSnapshots) -> None:
     """A Workload counts what is not there."""
-    album.edit(SHOP, Workload, "web", _miscounted)
+    snapshots.edit(SHOP, Workload, "web", _miscounted)
 
 
-def l5_workloads_sum_up__now(album: Album) -> None:
+def l5_workloads_sum_up__now(snapshots: PlaneSnapshots) -> None:
     """The status of a Workload is of an earlier spec."""
-    album.edit(SHOP, Workload, "web", _older)
+    snapshots.edit(SHOP, Workload, "web", _older)
 
 
-def l5_workloads_sum_up__and_serve(album: Album) -> None:
+def l5_workloads_sum_up__and_serve(snapshots: PlaneSnapshots) -> None:
     """A Workload that is served says that it is not."""
-    album.edit(SHOP, Workload, "web", lambda w: _said(w, "Available", status="False"))
+    snapshots.edit(SHOP, Workload, "web", lambda w: _said(w, "Available", status="False"))
 
 
-def l5_buckets_say_what_is_used(album: Album) -> None:
+def l5_buckets_say_what_is_used(snapshots: PlaneSnapshots) -> None:
     """A bucket does not know of a claim."""
-    album.drop(SHOP, ResourceClaim, f"instance-{FIRST}")
+    snapshots.drop(SHOP, ResourceClaim, f"instance-{FIRST}")
 
 
-def l5_buckets_say_what_is_used__of_what_there_is(album: Album) -> None:
+def l5_buckets_say_what_is_used__of_what_there_is(snapshots: PlaneSnapshots) -> None:
     """A bucket says that there is more than was granted."""
-    album.edit(CORE, AllowanceBucket, "", lambda b: replace(b, status=replace(b.status, limit=9)))
+    snapshots.edit(
+        CORE, AllowanceBucket, "", lambda b: replace(b, status=replace(b.status, limit=9))
+    )
 
 
-def l5_members_and_projects_are_ready(album: Album) -> None:
+def l5_members_and_projects_are_ready(snapshots: PlaneSnapshots) -> None:
     """The hub takes a cell for silent that answers."""
-    album.edit(HUB, MemberCluster, "dfw", lambda c: _said(c, "Ready", status="False"))
+    snapshots.edit(HUB, MemberCluster, "dfw", lambda c: _said(c, "Ready", status="False"))
 
 
-def l5_members_and_projects_are_ready__projects(album: Album) -> None:
+def l5_members_and_projects_are_ready__projects(snapshots: PlaneSnapshots) -> None:
     """A project says that it has no plane."""
-    album.edit(CORE, Project, "shop", lambda p: _said(p, "Ready", status="False"))
+    snapshots.edit(CORE, Project, "shop", lambda p: _said(p, "Ready", status="False"))
 
 
-def l6_deletions_finish(album: Album) -> None:
+def l6_deletions_finish(snapshots: PlaneSnapshots) -> None:
     """Something is still on its way out."""
     leaving = builders.NOW + timedelta(seconds=1)
-    album.edit(HUB, Work, _work_name(album), lambda w: _meta(w, deletion_timestamp=leaving))
+    snapshots.edit(HUB, Work, _work_name(snapshots), lambda w: _meta(w, deletion_timestamp=leaving))
 
 
 def _meta(obj: Any, **changes: Any) -> Any:
@@ -303,7 +307,7 @@ def _renamed(namespace: Namespace) -> Any:
     return _meta(namespace, name="ns-uid-of-none", labels=upstream)
 
 
-def _work_name(album: Album) -> str:
+def _work_name(snapshots: PlaneSnapshots) -> str:
     """The name of a Work that brings a deployment to a cell."""
-    works = album.reading.all(HUB, Work)
+    works = snapshots.reading.all(HUB, Work)
     return next(name for _, name in works if name.startswith(WEB))

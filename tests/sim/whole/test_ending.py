@@ -8,34 +8,34 @@ import pytest
 from compute.api.quota import ResourceClaim
 from tests.integration.worlds import workload
 from tests.sim.whole import stories_of_endings
-from tests.sim.whole.album import Album
 from tests.sim.whole.ending import LAWS, differences, waiting
 from tests.sim.whole.judged import JudgedWorld, judged
+from tests.sim.whole.plane_snapshots import PlaneSnapshots
 
-STORIES: dict[str, Callable[[Album], None]] = {
+STORIES: dict[str, Callable[[PlaneSnapshots], None]] = {
     name: story
     for name, story in vars(stories_of_endings).items()
     if name.startswith("l") and name[1:2].isdigit()
 }
 
 
-def _broken(album: Album) -> list[str]:
+def _broken(snapshots: PlaneSnapshots) -> list[str]:
     """The laws that an album does not keep."""
-    reading = album.reading
+    reading = snapshots.reading
     return [law.__name__ for law in LAWS if next(iter(law(reading)), None) is not None]
 
 
 @pytest.mark.parametrize("name", sorted(STORIES))
 def test_a_difference_is_found(name: str):
     """What is not as it should be is found by the law that asks for it."""
-    album = Album()
-    STORIES[name](album)
-    assert name.partition("__")[0] in _broken(album)
+    snapshots = PlaneSnapshots()
+    STORIES[name](snapshots)
+    assert name.partition("__")[0] in _broken(snapshots)
 
 
 def test_a_world_at_rest_has_no_difference():
     """Where everything is as it should be, no law finds anything."""
-    assert _broken(Album()) == []
+    assert _broken(PlaneSnapshots()) == []
 
 
 def test_every_law_has_a_story():
@@ -44,7 +44,7 @@ def test_every_law_has_a_story():
 
 
 def test_a_claim_that_could_be_granted_is_named():
-    """L7: the oldest claim that waits while there is room for it is named, with its age."""
+    """L7: the oldest claim that waits while it fits the budget is named, with its age."""
 
     async def story(world: JudgedWorld) -> None:
         await world.limit(1)

@@ -112,13 +112,13 @@ def test_a_cell_that_is_cut_off_and_comes_back():
     """What is asked for meanwhile is done afterwards, and nothing stops before."""
 
     async def story(world: JudgedWorld) -> None:
-        home = next(home for home in world.world.links if home.name == "dfw")
+        ref = next(ref for ref in world.world.links if ref.name == "dfw")
         await world.deploy(workload(cities=("DFW", "LHR"), replicas=2))
-        world.world.links[home].cut()
+        world.world.links[ref].cut()
         world.judge.cut("dfw")
         await world.change("web", with_image("registry.test/web:2"))
         await asyncio.sleep(300.0)
-        world.world.links[home].heal()
+        world.world.links[ref].heal()
         world.judge.healed("dfw")
         await world.served("web", 300.0)
         await _rested(world)

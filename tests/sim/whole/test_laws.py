@@ -12,8 +12,8 @@ from kubekit.plane.store.records import ChangeType
 from kubekit.runtime.requests import Request, cluster_name
 from tests.sim.trace import Trace
 from tests.sim.whole import fair_stories, stories_of_cells, stories_of_lineage, stories_of_planes
-from tests.sim.whole.court import SHOP, Court, Story, tried
-from tests.sim.whole.laws import MOST_PASSES, Judge
+from tests.sim.whole.judge import MOST_PASSES, Judge
+from tests.sim.whole.lawful_world import SHOP, LawfulWorld, Story, violation_of
 from tests.support.kubekit.virtual_time import run
 
 
@@ -41,13 +41,13 @@ def _laws() -> Iterator[str]:
 @pytest.mark.parametrize("name", sorted(BROKEN))
 def test_a_law_that_is_broken_is_named(name: str):
     """The first violation says which law was broken."""
-    assert tried(BROKEN[name]).startswith(f"{name.partition('__')[0]}: ")
+    assert violation_of(BROKEN[name]).startswith(f"{name.partition('__')[0]}: ")
 
 
 @pytest.mark.parametrize("name", sorted(FAIR))
 def test_what_has_a_good_reason_breaks_no_law(name: str):
     """A cause, an excuse or a decision that was on its way is no violation."""
-    assert not tried(FAIR[name])
+    assert not violation_of(FAIR[name])
 
 
 def test_every_law_is_broken_by_a_story():
@@ -73,11 +73,11 @@ def test_writes_are_counted_but_for_leases():
     """A process at rest still renews its leases."""
 
     async def story() -> None:
-        court = Court()
-        court.put(SHOP, ConfigMap(metadata=ObjectMeta(name="note")))
-        court.put(SHOP, Lease(metadata=ObjectMeta(name="alive")))
+        world = LawfulWorld()
+        world.put(SHOP, ConfigMap(metadata=ObjectMeta(name="note")))
+        world.put(SHOP, Lease(metadata=ObjectMeta(name="alive")))
 
-        assert court.judge.writes == 1
+        assert world.judge.writes == 1
 
     run(story())
 
@@ -104,13 +104,13 @@ def test_a_write_that_was_acknowledged_must_have_been_made():
     """S8: an acknowledged write can be relied on."""
 
     async def story() -> None:
-        court = Court()
-        note = court.put(SHOP, ConfigMap(metadata=ObjectMeta(name="note", uid="uid-note")))
-        court.judge.acknowledged(SHOP, "uid-note", note.metadata.resource_version)
-        assert not court.judge.violation
-        court.judge.acknowledged(SHOP, "uid-note", "7")
+        world = LawfulWorld()
+        note = world.put(SHOP, ConfigMap(metadata=ObjectMeta(name="note", uid="uid-note")))
+        world.judge.acknowledged(SHOP, "uid-note", note.metadata.resource_version)
+        assert not world.judge.violation
+        world.judge.acknowledged(SHOP, "uid-note", "7")
 
-        assert court.judge.violation.startswith("s8_nothing_acknowledged_is_lost: ")
+        assert world.judge.violation.startswith("s8_nothing_acknowledged_is_lost: ")
 
     run(story())
 
@@ -119,7 +119,7 @@ def test_an_object_older_than_the_judge_is_known_from_its_first_event():
     """A judge that comes late compares with what the first commit says that it replaces."""
 
     async def story() -> None:
-        early, late = Court(), Court()
+        early, late = LawfulWorld(), LawfulWorld()
         early.put(SHOP, ConfigMap(metadata=ObjectMeta(name="note", uid="uid-note")))
         before = early.record(SHOP, ConfigMap, "note")
         note = early.get(SHOP, ConfigMap, "note")

@@ -11,7 +11,7 @@ from contextlib import suppress
 import pytest
 
 from tests.sim.whole import stories_of_mistakes as stories
-from tests.sim.whole.laws import Violation
+from tests.sim.whole.judge import Violation
 from tests.sim.whole.mutants import MUTANTS, planted
 from tests.sim.whole.replay import play
 from tests.support.generated import depth
@@ -27,7 +27,7 @@ KNOWN = {
     "counts what is out of date": 2,
     "copies generations": 2,
     "is Ready when programmed": 2,
-    "tells the time": 2,
+    "adds the time": 2,
     "leaves the copy in the cell": 2,
     "is deaf to deletions": 2,
 }
@@ -39,10 +39,10 @@ STORIES = {  # in which a mistake shows; where none is named, that of a life
     "copies generations": stories.changes_of_a_cut_cell,
     "stops what the hub cannot see": stories.changes_of_a_cut_cell,
     "removes the policy too": stories.two_in_a_city,
-    "shares a room": stories.two_projects,
+    "shares a namespace": stories.two_projects,
     "does not try again": stories.a_move_in_a_cut_cell,
 }
-IN_WORLDS = {"tells the time"}  # in a story no time passes between a write and the next pass
+IN_WORLDS = {"adds the time"}  # in a story no time passes between a write and the next pass
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ from tests.sim.loop import SimLoop, run
 from tests.sim.planes import open_plane
 from tests.sim.trace import Trace
 from tests.sim.whole import lifetime, normal, plans
-from tests.sim.whole.misfortunes import Plan
+from tests.sim.whole.plan_faults import Plan
 from tests.support.generated import depth
 
 ASKED = os.environ.get("SIM_PLANS", "0")
@@ -189,7 +189,7 @@ def test_chance_alone_makes_no_difference():
 
 @pytest.mark.slow
 def test_a_life_leaves_nothing_behind():
-    """Once the Workload is deleted there is nothing that was not there before, but for rooms and books."""
+    """Once the Workload is deleted there is nothing that was not there before, but for namespaces and ledgers."""
     states = plans.reference().states
     left = {
         name.partition(" ")[2].partition(" ")[0]
@@ -227,10 +227,10 @@ def of_plane(seed, **changes):
     async def filled():
         plane = await open_plane(seed)
         client = LocalClient(plane)
-        room = await client.create(Namespace(metadata=ObjectMeta(name="room")))
+        hub_namespace = await client.create(Namespace(metadata=ObjectMeta(name="room")))
         address = f"10.0.0.{len(seed)}"
         data = {
-            "owner": room.metadata.uid,
+            "owner": hub_namespace.metadata.uid,
             "lost": f"{len(seed):08x}-0000-4000-8000-000000000000",
             "address": address,
             "again": address,

@@ -42,9 +42,9 @@ _SIZE: Final = INSTANCE_TYPES["datumcloud/d1-standard-2"]
 class Tenant:
     """A user with Workloads in a project, which change often."""
 
-    def __init__(self, project: str, homes: OpenPlanes, chance: Random, trace: Trace) -> None:
+    def __init__(self, project: str, planes: OpenPlanes, chance: Random, trace: Trace) -> None:
         self._project = project
-        self._homes = homes
+        self._planes = planes
         self._chance = chance
         self._trace = trace
         self._images = 0
@@ -143,7 +143,7 @@ class Tenant:
         return builders.template(f"registry.test/web{bad}:{self._images}")
 
     def _client(self) -> Client | None:
-        plane = self._homes.find(PlaneRef("project", self._project))
+        plane = self._planes.find(PlaneRef("project", self._project))
         return None if plane is None else LocalClient(plane, manager="kubectl")
 
     def _say(self, what: str, workload: Workload) -> None:
@@ -165,9 +165,9 @@ class Tenant:
 class Owner:
     """The owner of projects: makes them, limits them, and now and then deletes one."""
 
-    def __init__(self, project: str, homes: OpenPlanes, chance: Random, trace: Trace) -> None:
+    def __init__(self, project: str, planes: OpenPlanes, chance: Random, trace: Trace) -> None:
         self._project = project
-        self._core = LocalClient(homes[CORE], manager="kubectl")
+        self._core = LocalClient(planes[CORE], manager="kubectl")
         self._chance = chance
         self._trace = trace
 
@@ -226,10 +226,10 @@ class Vandal:
     """A client that deletes objects of others; the controllers have to restore them."""
 
     def __init__(
-        self, home: PlaneRef, homes: OpenPlanes, chance: Random, harmed: Callable[[str, str], None]
+        self, ref: PlaneRef, planes: OpenPlanes, chance: Random, harmed: Callable[[str, str], None]
     ) -> None:
-        self._home = home
-        self._homes = homes
+        self._home = ref
+        self._planes = planes
         self._chance = chance
         self._harmed = harmed
 
@@ -237,7 +237,7 @@ class Vandal:
         """Now and then, until that time of the loop."""
         while asyncio.get_running_loop().time() < until:
             await asyncio.sleep(self._chance.expovariate(1 / 200.0))
-            plane = self._homes.find(self._home)
+            plane = self._planes.find(self._home)
             if plane is None:
                 continue
             client = LocalClient(plane, manager="vandal")
@@ -261,8 +261,8 @@ _VICTIMS: Final[dict[str, tuple[type[Object], ...]]] = {
 class Weatherman:
     """How the machines of a cell behave, by its provider's settings."""
 
-    def __init__(self, cell: PlaneRef, homes: OpenPlanes, chance: Random) -> None:
-        self._client = LocalClient(homes[cell], manager="kubectl")
+    def __init__(self, cell: PlaneRef, planes: OpenPlanes, chance: Random) -> None:
+        self._client = LocalClient(planes[cell], manager="kubectl")
         self._chance = chance
 
     async def change(self) -> None:

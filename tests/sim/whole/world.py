@@ -22,7 +22,7 @@ from tests.sim.network import Sent, Wires
 from tests.sim.trace import Trace
 from tests.sim.weather import FAIR, Weather, drawn
 from tests.sim.whole import ending
-from tests.sim.whole.laws import LAG, Judge, Violation
+from tests.sim.whole.judge import LAG, Judge, Violation
 from tests.sim.whole.processes import Process
 from tests.sim.whole.simulated import SimulatedWorld
 from tests.sim.whole.users import Owner, Tenant, Vandal, Weatherman
@@ -110,10 +110,10 @@ class Play:
     def delivered(self, sent: Sent, outcome: object) -> None:
         """An acknowledged write must never be lost."""
         if sent.verb in {"create", "update", "patch"} and isinstance(outcome, dict):
-            home = self._world.home(sent.link.rpartition(">")[2])
+            ref = self._world.ref(sent.link.rpartition(">")[2])
             meta = outcome["metadata"]
-            if home is not None and "uid" in meta:
-                self.judge.acknowledged(home, meta["uid"], meta["resourceVersion"])
+            if ref is not None and "uid" in meta:
+                self.judge.acknowledged(ref, meta["uid"], meta["resourceVersion"])
 
     @property
     def _processes(self) -> list[Process]:
@@ -161,16 +161,16 @@ class Play:
         """The first half: users at work, and everything that the seed lets go wrong."""
         loop = asyncio.get_running_loop()
         ends = loop.time() + TROUBLE
-        homes = self._world.planes
+        planes = self._world.planes
         for name, owner in zip(PROJECTS, self._owners, strict=True):
-            tenant = Tenant(name, homes, Random(f"tenant-{self.seed}-{name}"), self.trace)
+            tenant = Tenant(name, planes, Random(f"tenant-{self.seed}-{name}"), self.trace)
             self._spawn(tenant.work(ends))
             self._spawn(owner.work(ends, removes=self.options.leaves))
         if self.options.vandals:
-            for home in homes:
-                if home.role != "core":
-                    chance = Random(f"vandal-{self.seed}-{home.context}")
-                    self._spawn(Vandal(home, homes, chance, self.judge.forgive).work(ends))
+            for ref in planes:
+                if ref.role != "core":
+                    chance = Random(f"vandal-{self.seed}-{ref.context}")
+                    self._spawn(Vandal(ref, planes, chance, self.judge.forgive).work(ends))
         while (left := ends - loop.time()) > 0:
             await asyncio.sleep(min(left, self._chance.expovariate(1 / EVERY)))
             if self.options.nemeses:
@@ -187,8 +187,8 @@ class Play:
         self.trace.say("WORLD", "calm")
         for process in self._processes:
             process.change_weather(FAIR)
-            for home in process.parted:
-                process.heal(home)
+            for ref in process.parted:
+                process.heal(ref)
             process.resume()
             process.start()
         for cell in self._cells:
@@ -223,8 +223,8 @@ class Play:
             self.judge.accuse(f"in the end: {'; '.join(wrong[:5])}")
 
     def _differences(self) -> list[str]:
-        homes = self._world.planes
-        return ending.differences({home: homes[home] for home in homes})
+        planes = self._world.planes
+        return ending.differences({ref: planes[ref] for ref in planes})
 
     async def _until_violated(self, acts: Coroutine[Any, Any, None]) -> None:
         """Go on to the end, or to the first violation."""
@@ -286,33 +286,33 @@ class Play:
     async def _swizzle(self) -> None:
         """Cut several links one after the other, and heal them in another order."""
         ways = [(self._chance.choice(self._processes), self._any_home()) for _ in range(4)]
-        for process, home in ways:
-            process.part(home)
+        for process, ref in ways:
+            process.part(ref)
             await asyncio.sleep(1.0)
         self._chance.shuffle(ways)
-        for process, home in ways:
-            process.heal(home)
+        for process, ref in ways:
+            process.heal(ref)
             await asyncio.sleep(1.0)
 
     async def _outage(self) -> None:
         """A plane is unreachable for all processes."""
-        home = self._any_home()
-        with self._silenced(self._cells if home == HUB else [home]):
-            await self._parted([(process, home) for process in self._processes])
+        ref = self._any_home()
+        with self._silenced(self._cells if ref == HUB else [ref]):
+            await self._parted([(process, ref) for process in self._processes])
 
     async def _alone(self) -> None:
         """A cell is cut off from everything, in both directions."""
         cell = self._chance.choice(self._cells)
         inside = [p for p in self._processes if _is_in(p.title, cell)]
-        ways = [(p, home) for p in inside for home in self._world.planes if home != cell]
+        ways = [(p, ref) for p in inside for ref in self._world.planes if ref != cell]
         ways += [(p, cell) for p in self._processes if p not in inside]
         with self._silenced([cell]):
             await self._parted(ways, (20.0, 120.0, 600.0))
 
     @contextmanager
-    def _silenced(self, homes: list[PlaneRef]) -> Iterator[None]:
+    def _silenced(self, planes: list[PlaneRef]) -> Iterator[None]:
         """Let the judge know which cells are cut off, for as long as any nemesis keeps them so."""
-        cells = [home.name for home in homes if home.role == "cell"]
+        cells = [ref.name for ref in planes if ref.role == "cell"]
         for cell in cells:
             self._silent[cell] += 1
             self.judge.cut(cell)
@@ -339,16 +339,16 @@ class Play:
         ways: list[tuple[Process, PlaneRef]],
         seconds: tuple[float, ...] = (0.5, 3.0, 20.0, 60.0),
     ) -> None:
-        for process, home in ways:
-            process.part(home)
+        for process, ref in ways:
+            process.part(ref)
         await asyncio.sleep(self._chance.choice(seconds))
-        for process, home in ways:
-            process.heal(home)
+        for process, ref in ways:
+            process.heal(ref)
 
     def _any_home(self) -> PlaneRef:
         """Any plane, the hub most often: all ways lead through it."""
-        homes = list(self._world.planes)
-        return self._chance.choice([HUB, HUB, *homes])
+        planes = list(self._world.planes)
+        return self._chance.choice([HUB, HUB, *planes])
 
 
 def _lag(chosen: Options) -> float:

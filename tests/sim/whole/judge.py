@@ -14,15 +14,15 @@ from kubekit.plane.store.records import ChangeEvent
 from kubekit.runtime.requests import Request
 from tests.sim.trace import Trace
 from tests.sim.whole import status_laws
-from tests.sim.whole.budgets import Budgets
+from tests.sim.whole.budget_laws import Budgets
 from tests.sim.whole.commits import Commit, Head, Laws, Notes, Place, head_of, whole
-from tests.sim.whole.departures import Departures
-from tests.sim.whole.goings import Goings
-from tests.sim.whole.identity import Identity
-from tests.sim.whole.lineage import Lineage
-from tests.sim.whole.machines import Machines
+from tests.sim.whole.departure_laws import DepartureLaws
+from tests.sim.whole.identity_laws import Identity
+from tests.sim.whole.lineage_laws import Lineage
+from tests.sim.whole.machine_laws import Machines
+from tests.sim.whole.observed_state import ObservedState
+from tests.sim.whole.removal_laws import RemovalLaws
 from tests.sim.whole.shapes import Shapes
-from tests.sim.whole.sight import Sight
 
 MOST_PASSES: Final = 400  # of one key by one controller within a minute
 LAG: Final = 180.0  # seconds for which a decision may be on its way: pauses and slow lines
@@ -44,17 +44,17 @@ class Judge:
         self._trace = trace
         self._heads: dict[tuple[PlaneRef, str], tuple[Head, Any]] = {}
         self._recent: dict[tuple[str, str, Request], deque[float]] = {}
-        self._sight = Sight(lag)
-        self._shapes = Shapes(self._sight)
-        self._identity = Identity(self._sight)
-        self._budgets = Budgets(self._sight, self._shapes)
-        goings = Goings(self._sight)
+        self._observed = ObservedState(lag)
+        self._shapes = Shapes(self._observed)
+        self._identity = Identity(self._observed)
+        self._budgets = Budgets(self._observed, self._shapes)
+        removals = RemovalLaws(self._observed)
         groups = (
-            Machines(self._sight),
+            Machines(self._observed),
             self._budgets,
-            Departures(self._sight, self._shapes),
-            goings,
-            Lineage(self._sight, self._shapes, goings),
+            DepartureLaws(self._observed, self._shapes),
+            removals,
+            Lineage(self._observed, self._shapes, removals),
         )
         tables = (self._identity.laws, *(group.laws for group in groups), status_laws.LAWS)
         self._laws = _merged(tables)
@@ -79,15 +79,15 @@ class Judge:
 
     # What the judge observes
 
-    def committed(self, home: PlaneRef, event: ChangeEvent) -> None:
+    def committed(self, ref: PlaneRef, event: ChangeEvent) -> None:
         """One change of a plane, in the order of its revisions."""
-        commit = self._read(home, event)
+        commit = self._read(ref, event)
         if commit.head.kind not in _UNCOUNTED:
             self.writes += 1
-        place = home.role, commit.head.kind
-        if commit.uid not in self._sight.forgiven:
+        place = ref.role, commit.head.kind
+        if commit.uid not in self._observed.forgiven:
             self._judge(commit, place)
-        self._sight.take(commit)
+        self._observed.take(commit)
         self._identity.note(commit)
         for notes in self._notes:
             if place in notes:
@@ -95,19 +95,19 @@ class Judge:
 
     def forgive(self, uid: str, why: str) -> None:
         """A vandal changes an object: what happens to it is not the system's doing."""
-        self._sight.forgiven[uid] = why
+        self._observed.forgiven[uid] = why
         self._trace.say("JUDGE", "forgives", uid, why)
 
     def cut(self, cell: str) -> None:
         """From now on a cell is cut off, in both directions."""
-        self._sight.cut(cell, _now())
+        self._observed.cut(cell, _now())
 
     def healed(self, cell: str) -> None:
-        self._sight.healed(cell, _now())
+        self._observed.healed(cell, _now())
 
-    def acknowledged(self, home: PlaneRef, uid: str, version: str) -> None:
+    def acknowledged(self, ref: PlaneRef, uid: str, version: str) -> None:
         """S8: a plane said that it had written this version of an object. It must have."""
-        if fault := self._identity.acknowledged(home, uid, int(version)):
+        if fault := self._identity.acknowledged(ref, uid, int(version)):
             self.accuse(f"s8_nothing_acknowledged_is_lost: {fault}")
 
     def reconciled(self, process: str, controller: str, request: Request) -> None:
@@ -123,18 +123,18 @@ class Judge:
 
     # How it judges
 
-    def _read(self, home: PlaneRef, event: ChangeEvent) -> Commit[Any]:
+    def _read(self, ref: PlaneRef, event: ChangeEvent) -> Commit[Any]:
         """The commit. The old object is remembered, or comes from the event if it is older than the judge."""
         record, before = event.record, event.previous
         head = head_of(record.data)
         obj = whole(head, record.data)
-        place = home, head.metadata.uid
+        place = ref, head.metadata.uid
         known = self._heads.pop(place, None)
         if known is None and before is not None:
             old_head = head_of(before.data)
             known = old_head, whole(old_head, before.data)
         commit = Commit(
-            home=home,
+            ref=ref,
             change=event.change,
             head=head,
             old_head=known[0] if known else None,
@@ -157,9 +157,9 @@ class Judge:
     def _forget(self, commit: Commit[Any]) -> None:
         """A project that is gone takes its plane along; the next of its name has another."""
         if commit.gone:
-            home = PlaneRef("project", commit.key[1])
-            self._identity.drop(home)
-            self._budgets.drop(home)
+            ref = PlaneRef("project", commit.key[1])
+            self._identity.drop(ref)
+            self._budgets.drop(ref)
 
 
 def _merged(tables: Iterable[Laws]) -> Laws:

@@ -12,7 +12,7 @@ from compute.decide.deployment import slots
 from compute.decide.deployment.rollup import same
 from compute.decide.deployment.template import recorded_hash, template_hash
 from tests.sim.whole.excuses import excuse
-from tests.sim.whole.readings import Reading, same_spec
+from tests.sim.whole.plane_readings import Reading, same_spec
 from tests.sim.whole.shapes import ordinal
 
 _SAID_BY_THE_PROJECT = (ConditionType.DRAIN_SCHEDULED, ConditionType.REFERENCED_DATA_READY)
@@ -20,7 +20,7 @@ _SAID_BY_THE_PROJECT = (ConditionType.DRAIN_SCHEDULED, ConditionType.REFERENCED_
 
 def l1_workloads_are_split(reading: Reading) -> Iterator[str]:
     """Every Workload has exactly the deployments that it asks for, as it asks for them."""
-    for project in reading.homes("project"):
+    for project in reading.planes("project"):
         deployments = reading.all(project, WorkloadDeployment)
         for workload in reading.all(project, Workload).values():
             if workload.deleting or _lacks_networks(reading, project, workload):
@@ -38,24 +38,24 @@ def l1_workloads_are_split(reading: Reading) -> Iterator[str]:
 
 def l1_deployments_arrive(reading: Reading) -> Iterator[str]:
     """Every deployment of a project is on the hub, and in one cell of its city, as it is."""
-    for project in reading.homes("project"):
+    for project in reading.planes("project"):
         for (namespace, name), deployment in reading.all(project, WorkloadDeployment).items():
-            room = reading.room(project, namespace)
+            hub_namespace = reading.hub_namespace(project, namespace)
             where = f"L1 {project.name}/{name}"
-            hub = reading.find(HUB, WorkloadDeployment, (room, name))
+            hub = reading.find(HUB, WorkloadDeployment, (hub_namespace, name))
             if hub is None or not same_spec(hub, deployment):
                 yield f"{where}: {'not on' if hub is None else 'another on'} the hub"
                 continue
-            cells = [home.name for home in reading.bound(room, name)]
+            cells = [ref.name for ref in reading.bound(hub_namespace, name)]
             serving = reading.cells_of(deployment.spec.city_code)
             if serving and (len(cells) != 1 or cells[0] not in serving):
                 yield f"{where}: bound to {cells}, served by {serving}"
-            yield from _in_cells(reading, where, cells, deployment, room)
+            yield from _in_cells(reading, where, cells, deployment, hub_namespace)
 
 
 def l1_slots_are_filled(reading: Reading) -> Iterator[str]:
     """Every slot has its Instance, Ready and of the newest template, or one that truly cannot be."""
-    for cell in reading.homes("cell"):
+    for cell in reading.planes("cell"):
         for deployment in reading.all(cell, WorkloadDeployment).values():
             instances = reading.members(cell, deployment)
             where = f"L1 {cell.name}/{deployment.metadata.name}"
@@ -65,9 +65,9 @@ def l1_slots_are_filled(reading: Reading) -> Iterator[str]:
 
 def l2_copies_equal_the_cell(reading: Reading) -> Iterator[str]:
     """Hub and project show every Instance of a cell as it is there."""
-    for cell in reading.homes("cell"):
-        for (room, name), instance in reading.all(cell, Instance).items():
-            copy = reading.find(HUB, Instance, (room, name))
+    for cell in reading.planes("cell"):
+        for (hub_namespace, name), instance in reading.all(cell, Instance).items():
+            copy = reading.find(HUB, Instance, (hub_namespace, name))
             where = f"L2 {cell.name}/{name}"
             if copy is None or not _says(copy, instance):
                 yield f"{where}: {'no copy' if copy is None else 'another copy'} on the hub"
@@ -81,12 +81,12 @@ def l2_copies_equal_the_cell(reading: Reading) -> Iterator[str]:
 
 def l2_reports_equal_the_cell(reading: Reading) -> Iterator[str]:
     """Hub and project report the same of a deployment as its cell."""
-    for project in reading.homes("project"):
+    for project in reading.planes("project"):
         for (namespace, name), deployment in reading.all(project, WorkloadDeployment).items():
-            room = reading.room(project, namespace)
-            for cell in reading.bound(room, name):
-                report = reading.find(cell, WorkloadDeployment, (room, name))
-                hub = reading.find(HUB, WorkloadDeployment, (room, name))
+            hub_namespace = reading.hub_namespace(project, namespace)
+            for cell in reading.bound(hub_namespace, name):
+                report = reading.find(cell, WorkloadDeployment, (hub_namespace, name))
+                hub = reading.find(HUB, WorkloadDeployment, (hub_namespace, name))
                 for plane, shown in (("hub", hub), (project.name, deployment)):
                     if report is None or shown is None or _reported(shown) == _reported(report):
                         continue
@@ -132,14 +132,18 @@ def _unlike(project: PlaneRef, workload: Workload, deployment: WorkloadDeploymen
 
 
 def _in_cells(
-    reading: Reading, where: str, cells: list[str], deployment: WorkloadDeployment, room: str
+    reading: Reading,
+    where: str,
+    cells: list[str],
+    deployment: WorkloadDeployment,
+    hub_namespace: str,
 ) -> Iterator[str]:
-    for home in reading.homes("cell"):
-        there = reading.find(home, WorkloadDeployment, (room, deployment.metadata.name))
-        if (there is not None) != (home.name in cells):
-            yield f"{where}: {'not in' if there is None else 'still in'} {home.name}"
+    for ref in reading.planes("cell"):
+        there = reading.find(ref, WorkloadDeployment, (hub_namespace, deployment.metadata.name))
+        if (there is not None) != (ref.name in cells):
+            yield f"{where}: {'not in' if there is None else 'still in'} {ref.name}"
         elif there is not None and not same_spec(there, deployment):
-            yield f"{where}: another in {home.name}"
+            yield f"{where}: another in {ref.name}"
 
 
 def _slots(
@@ -175,10 +179,10 @@ def _projection(reading: Reading, copy: Instance) -> Instance | None:
     values = copy.metadata.labels
     namespace = values.get(labels.UPSTREAM_NAMESPACE, "")
     project = names.cluster_key(names.decode_cluster(values.get(labels.UPSTREAM_CLUSTER, "")))
-    home = PlaneRef("project", project)
-    if home not in reading.homes("project"):
+    ref = PlaneRef("project", project)
+    if ref not in reading.planes("project"):
         return None
-    return reading.find(home, Instance, (namespace, copy.metadata.name))
+    return reading.find(ref, Instance, (namespace, copy.metadata.name))
 
 
 def _reported(deployment: WorkloadDeployment) -> tuple[object, ...]:

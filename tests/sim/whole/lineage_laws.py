@@ -16,9 +16,9 @@ from compute.decide import joins
 from compute.decide.deployment.template import recorded_hash
 from kubekit.api.kinds.core import Namespace
 from tests.sim.whole.commits import Commit, Key, Lately, Laws, Notes
-from tests.sim.whole.goings import Goings
+from tests.sim.whole.observed_state import PATIENCE, ObservedState, recently
+from tests.sim.whole.removal_laws import RemovalLaws
 from tests.sim.whole.shapes import Shapes, ordinal
-from tests.sim.whole.sight import PATIENCE, Sight, recently
 
 PROJECTOR: Final = "projector"
 
@@ -26,10 +26,10 @@ PROJECTOR: Final = "projector"
 class Lineage:
     """Remembers which Workloads and deployments were wanted of late."""
 
-    def __init__(self, sight: Sight, shapes: Shapes, goings: Goings) -> None:
-        self._sight = sight
+    def __init__(self, observed: ObservedState, shapes: Shapes, removals: RemovalLaws) -> None:
+        self._observed = observed
         self._shapes = shapes
-        self._goings = goings
+        self._removals = removals
         self._wanted: dict[tuple[PlaneRef, str, Key], Lately[str]] = {}  # uids; empty: not wanted
         self.laws: Laws = {
             ("project", "WorkloadDeployment"): (self.s5_a_deployment_is_made_for_what_is_wanted,),
@@ -57,8 +57,8 @@ class Lineage:
 
     def note(self, commit: Commit[Any]) -> None:
         """A Workload, a deployment in project or hub, or a Work changed."""
-        place = commit.home, commit.head.kind, commit.key
-        kept = self._wanted.setdefault(place, Lately(self._sight.lag))
+        place = commit.ref, commit.head.kind, commit.key
+        kept = self._wanted.setdefault(place, Lately(self._observed.lag))
         kept.note(commit.at, "" if commit.gone or commit.head.deleting else commit.uid)
 
     def s4_a_projection_has_its_deployment(self, commit: Commit[Instance]) -> str:
@@ -72,9 +72,9 @@ class Lineage:
         if owners[0].name != name:
             return f"it is of {name}, and owned by {owners[0].name}"
         key = commit.key[0], name
-        present = self._sight.find(commit.home, WorkloadDeployment, key)
+        present = self._observed.find(commit.ref, WorkloadDeployment, key)
         known = [] if present is None else [present.metadata.uid]
-        known += self._uids(commit.home, WorkloadDeployment, key, commit.at)
+        known += self._uids(commit.ref, WorkloadDeployment, key, commit.at)
         return "" if owners[0].uid in known else f"its owner {owners[0].uid} is not in the project"
 
     def s5_an_instance_is_made_for_what_is_wanted(self, commit: Commit[Instance]) -> str:
@@ -92,22 +92,22 @@ class Lineage:
 
     def s5_no_instance_is_made_for_a_workload_that_is_gone(self, commit: Commit[Instance]) -> str:
         """After a Workload is gone nothing is made for it, where that could be known."""
-        ended = self._goings.ended.get(commit.obj.metadata.labels.get(labels.WORKLOAD_UID, ""))
+        ended = self._removals.ended.get(commit.obj.metadata.labels.get(labels.WORKLOAD_UID, ""))
         if not commit.born or ended is None:
             return ""
         asked, gone = ended
-        excused = self._sight.was_silent(commit.home.name, asked) or gone - asked >= PATIENCE
-        late = commit.at - gone > self._sight.lag
+        excused = self._observed.was_silent(commit.ref.name, asked) or gone - asked >= PATIENCE
+        late = commit.at - gone > self._observed.lag
         return "it was made for a Workload that is gone" if late and not excused else ""
 
     def s5_a_deployment_is_made_for_what_is_wanted(self, commit: Commit[WorkloadDeployment]) -> str:
         """A deployment comes to a plane because that which it is made from was wanted of late."""
         if not commit.born:
             return ""
-        home, kind, key = self._origin(commit)
-        if home is None:
+        ref, kind, key = self._origin(commit)
+        if ref is None:
             return "its project is unknown"
-        wanted = any(self._uids(home, kind, key, commit.at))
+        wanted = any(self._uids(ref, kind, key, commit.at))
         return "" if wanted else f"it was made, and {kind.__name__} {'/'.join(key)} is not wanted"
 
     def s5_a_work_is_made_for_what_is_wanted(self, commit: Commit[Work]) -> str:
@@ -123,11 +123,11 @@ class Lineage:
         self, commit: Commit[WorkloadDeployment]
     ) -> str:
         """A deployment goes from the hub because its project does not want it any more."""
-        home, kind, key = self._origin(commit)
-        room = self._sight.find(HUB, Namespace, ("", commit.key[0]))
-        if not commit.leaves or home is None or room is None or room.deleting:
+        ref, kind, key = self._origin(commit)
+        hub_namespace = self._observed.find(HUB, Namespace, ("", commit.key[0]))
+        if not commit.leaves or ref is None or hub_namespace is None or hub_namespace.deleting:
             return ""
-        states: list[str] = recently(self._wanted, (home, kind.RESOURCE.kind, key), commit.at)
+        states: list[str] = recently(self._wanted, (ref, kind.RESOURCE.kind, key), commit.at)
         return "it goes, and its project wants it" if states and all(states) else ""
 
     def s7_projections_are_the_projectors(self, commit: Commit[Instance]) -> str:
@@ -139,18 +139,18 @@ class Lineage:
     def _origin(self, commit: Commit[WorkloadDeployment]) -> tuple[PlaneRef | None, type[Any], Key]:
         """What a deployment is made from: where it is, and its place there."""
         namespace, name = commit.key
-        match commit.home.role:
+        match commit.ref.role:
             case "project":
-                return commit.home, Workload, (namespace, commit.obj.spec.workload_ref.name)
+                return commit.ref, Workload, (namespace, commit.obj.spec.workload_ref.name)
             case "hub":
-                origin = self._sight.whose(namespace)
+                origin = self._observed.whose(namespace)
                 key = (origin.namespace if origin else "", name)
-                return self._sight.project_of(namespace), WorkloadDeployment, key
+                return self._observed.project_of(namespace), WorkloadDeployment, key
             case _:
-                cell = names.execution_namespace(commit.home.name)
+                cell = names.execution_namespace(commit.ref.name)
                 return HUB, Work, (cell, names.work(namespace, name, commit.head.kind))
 
-    def _uids(self, home: PlaneRef, kind: type[Any], key: Key, now: float) -> list[str]:
+    def _uids(self, ref: PlaneRef, kind: type[Any], key: Key, now: float) -> list[str]:
         """The uids under which something was wanted of late."""
-        states: list[str] = recently(self._wanted, (home, kind.RESOURCE.kind, key), now)
+        states: list[str] = recently(self._wanted, (ref, kind.RESOURCE.kind, key), now)
         return [uid for uid in states if uid]

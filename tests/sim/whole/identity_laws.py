@@ -11,14 +11,14 @@ from compute.app.planes import PlaneRef
 from compute.decide.federation import identity
 from kubekit.api.kinds.core import Namespace
 from tests.sim.whole.commits import Commit, Laws
-from tests.sim.whole.sight import Sight
+from tests.sim.whole.observed_state import ObservedState
 
 
 class Identity:
     """Remembers who every object is, and in which project."""
 
-    def __init__(self, sight: Sight) -> None:
-        self._sight = sight
+    def __init__(self, observed: ObservedState) -> None:
+        self._observed = observed
         self._revisions: dict[PlaneRef, int] = {}
         self._written: dict[PlaneRef, dict[int, str]] = {}  # the uid that each revision wrote
         self._latest: dict[tuple[PlaneRef, str], int] = {}  # the revision of each object, by uid
@@ -33,31 +33,31 @@ class Identity:
             self.s11_owners_are_of_the_same_plane,
         )
         self.laws: Laws = {
-            ("hub", "Namespace"): (self.s11_rooms_map_one_to_one,),
-            ("cell", "Namespace"): (self.s11_rooms_map_one_to_one,),
+            ("hub", "Namespace"): (self.s11_namespaces_map_one_to_one,),
+            ("cell", "Namespace"): (self.s11_namespaces_map_one_to_one,),
             ("project", "ResourceClaim"): (self.s11_a_claim_is_its_own_projects,),
         }
 
     def note(self, commit: Commit[Any]) -> None:
-        self._revisions[commit.home] = commit.revision
-        self._written.setdefault(commit.home, {})[commit.revision] = commit.uid
+        self._revisions[commit.ref] = commit.revision
+        self._written.setdefault(commit.ref, {})[commit.revision] = commit.uid
         self._uids[commit.uid] = commit.where
-        if commit.home.role == "project":
-            self._projects[commit.uid] = commit.home.name
+        if commit.ref.role == "project":
+            self._projects[commit.uid] = commit.ref.name
         if commit.gone:
-            self._latest.pop((commit.home, commit.uid), None)
+            self._latest.pop((commit.ref, commit.uid), None)
         else:
-            self._latest[commit.home, commit.uid] = commit.revision
+            self._latest[commit.ref, commit.uid] = commit.revision
 
-    def drop(self, home: PlaneRef) -> None:
+    def drop(self, ref: PlaneRef) -> None:
         """A plane is gone; the next one counts from the start."""
-        self._revisions.pop(home, None)
-        self._written.pop(home, None)
-        self._latest = {at: seen for at, seen in self._latest.items() if at[0] != home}
+        self._revisions.pop(ref, None)
+        self._written.pop(ref, None)
+        self._latest = {at: seen for at, seen in self._latest.items() if at[0] != ref}
 
     def s6_versions_rise(self, commit: Commit[Any]) -> str:
         """Every commit of a plane has a higher resourceVersion than the one before."""
-        before = self._revisions.get(commit.home, 0)
+        before = self._revisions.get(commit.ref, 0)
         if commit.revision <= before:
             return f"version {commit.revision} came after {before}"
         if commit.head.metadata.resource_version != str(commit.revision):
@@ -84,15 +84,15 @@ class Identity:
 
     def s8_nothing_written_is_lost(self, commit: Commit[Any]) -> str:
         """A commit follows upon the one before it of the same object, and none is passed over."""
-        before = self._latest.get((commit.home, commit.uid), 0)
+        before = self._latest.get((commit.ref, commit.uid), 0)
         if before and commit.previous != before:
             return f"it replaces version {commit.previous}, and {before} was written since"
         return ""
 
-    def acknowledged(self, home: PlaneRef, uid: str, revision: int) -> str:
+    def acknowledged(self, ref: PlaneRef, uid: str, revision: int) -> str:
         """What is wrong with an acknowledgement of a write; empty if nothing."""
-        written = self._written.get(home, {}).get(revision)
-        return "" if written == uid else f"{home.name} acknowledged {revision} of {uid} in vain"
+        written = self._written.get(ref, {}).get(revision)
+        return "" if written == uid else f"{ref.name} acknowledged {revision} of {uid} in vain"
 
     def s11_nothing_names_another_project(self, commit: Commit[Any]) -> str:
         """No label, owner or reference of a project's object is another project's."""
@@ -113,17 +113,17 @@ class Identity:
         """An owner is in the plane of what it owns: its deletion would not be observed elsewhere."""
         for owner in commit.head.metadata.owner_references:
             known = self._uids.get(owner.uid, "")
-            if known and not known.startswith(f"{commit.home.name}: {owner.kind} "):
+            if known and not known.startswith(f"{commit.ref.name}: {owner.kind} "):
                 return f"its owner {owner.kind} {owner.name} is {known}"
         return ""
 
-    def s11_rooms_map_one_to_one(self, commit: Commit[Namespace]) -> str:
+    def s11_namespaces_map_one_to_one(self, commit: Commit[Namespace]) -> str:
         """A namespace of hub and cells stands for one namespace of one project, permanently."""
-        origin, room = identity(commit.obj), commit.obj.metadata.name
-        uid = names.hub_namespace_uid(room)
+        origin, hub_namespace = identity(commit.obj), commit.obj.metadata.name
+        uid = names.hub_namespace_uid(hub_namespace)
         if origin is None or uid is None:
             return ""
-        known = self._sight.whose(room)
+        known = self._observed.whose(hub_namespace)
         if known is not None and known != origin:
             return f"it stood for {known}, and now for {origin}"
         project = self._projects.get(uid, names.cluster_key(origin.project))
@@ -135,21 +135,21 @@ class Identity:
 
     def s11_a_claim_is_its_own_projects(self, commit: Commit[ResourceClaim]) -> str:
         """A claim is made on the budget of its project, for an Instance of that project."""
-        claim, project = commit.obj, commit.home.name
+        claim, project = commit.obj, commit.ref.name
         consumer = claim.spec.consumer_ref
         if consumer is not None and consumer.name != project:
             return f"it is made on the budget of {consumer.name}"
-        room = claim.metadata.labels.get(labels.INSTANCE_NAMESPACE, "")
-        home = self._sight.project_of(room)
-        return f"it is for an Instance of {home.name}" if home and home.name != project else ""
+        hub_namespace = claim.metadata.labels.get(labels.INSTANCE_NAMESPACE, "")
+        ref = self._observed.project_of(hub_namespace)
+        return f"it is for an Instance of {ref.name}" if ref and ref.name != project else ""
 
     def _project(self, commit: Commit[Any]) -> str | None:
-        if commit.home.role == "project":
-            return commit.home.name
-        if commit.home.role == "core":
+        if commit.ref.role == "project":
+            return commit.ref.name
+        if commit.ref.role == "core":
             return None
-        home = self._sight.project_of(commit.key[0])
-        return None if home is None else home.name
+        ref = self._observed.project_of(commit.key[0])
+        return None if ref is None else ref.name
 
 
 def _differs(one: msgspec.Raw, other: msgspec.Raw) -> bool:

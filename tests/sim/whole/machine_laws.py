@@ -20,8 +20,8 @@ from compute.providers.machines import NODE, STARTED
 from compute.providers.settings import MachineSettings
 from kubekit.api.kinds.core import ConfigMap
 from tests.sim.whole.commits import Commit, Key, Lately, Laws, Notes
+from tests.sim.whole.observed_state import PATIENCE, ObservedState, recently
 from tests.sim.whole.shapes import ordinal, owner_uid
-from tests.sim.whole.sight import PATIENCE, Sight, recently
 
 Slot = tuple[PlaneRef, str, int]  # cell, uid of the deployment, number
 
@@ -29,8 +29,8 @@ Slot = tuple[PlaneRef, str, int]  # cell, uid of the deployment, number
 class Machines:
     """Remembers which Instance is in which slot, and which machines run."""
 
-    def __init__(self, sight: Sight) -> None:
-        self._sight = sight
+    def __init__(self, observed: ObservedState) -> None:
+        self._observed = observed
         self._slots: dict[Slot, dict[str, None]] = {}  # the uids in each
         # machines by Instance, wherever they run
         self._started: dict[Key, dict[PlaneRef, float]] = {}
@@ -67,9 +67,9 @@ class Machines:
                 del self._slots[slot]
         running = self._started.setdefault(commit.key, {})
         if commit.gone or not has_machine(commit.obj):
-            running.pop(commit.home, None)
+            running.pop(commit.ref, None)
         else:
-            running.setdefault(commit.home, commit.at)
+            running.setdefault(commit.ref, commit.at)
         if not running:
             del self._started[commit.key]
 
@@ -78,12 +78,12 @@ class Machines:
             return
         parsed = settings.parse({} if commit.gone else commit.obj.data)
         if isinstance(parsed, MachineSettings):
-            kept = self._behaviour.setdefault(commit.home, Lately(self._sight.lag))
+            kept = self._behaviour.setdefault(commit.ref, Lately(self._observed.lag))
             kept.note(commit.at, parsed)
 
     def note_claim(self, commit: Commit[ResourceClaim]) -> None:
-        place = commit.home, commit.key
-        if commit.gone and commit.uid in self._sight.forgiven:
+        place = commit.ref, commit.key
+        if commit.gone and commit.uid in self._observed.forgiven:
             self._excused[place] = None
         elif is_granted(commit.obj):
             self._excused.pop(place, None)
@@ -100,9 +100,9 @@ class Machines:
         """A machine starts in a cell only when no other reachable cell runs it."""
         if not starts(commit):
             return ""
-        for home, since in self._started.get(commit.key, {}).items():
-            if home != commit.home and not self._sight.was_silent(home.name, since):
-                return f"its machine started while {home.name} runs it too"
+        for ref, since in self._started.get(commit.key, {}).items():
+            if ref != commit.ref and not self._observed.was_silent(ref.name, since):
+                return f"its machine started while {ref.name} runs it too"
         return ""
 
     def s1b_a_machine_has_its_instance(self, commit: Commit[Instance]) -> str:
@@ -125,12 +125,12 @@ class Machines:
         """A machine starts only when the claim of its own slot, made by its own cell, is granted."""
         if not starts(commit):
             return ""
-        origin, meta = self._sight.whose(commit.key[0]), commit.obj.metadata
-        project = self._sight.project_of(commit.key[0])
+        origin, meta = self._observed.whose(commit.key[0]), commit.obj.metadata
+        project = self._observed.project_of(commit.key[0])
         if origin is None or project is None:
             return "its machine started, and its project is unknown"
         place = origin.namespace, names.claim(meta.name)
-        claim = self._sight.find(project, ResourceClaim, place)
+        claim = self._observed.find(project, ResourceClaim, place)
         if claim is None:
             excused = (project, place) in self._excused
             return "" if excused else "its machine started without a claim"
@@ -145,12 +145,12 @@ class Machines:
         if kept or commit.old is None or not is_granted(commit.old):
             return ""
         cell = commit.obj.metadata.labels.get(labels.SOURCE_CLUSTER, "")
-        room = commit.obj.metadata.labels.get(labels.INSTANCE_NAMESPACE, "")
+        hub_namespace = commit.obj.metadata.labels.get(labels.INSTANCE_NAMESPACE, "")
         name = names.claim_instance(commit.obj.metadata.name) or ""
-        since = self._started.get((room, name), {}).get(PlaneRef("cell", cell))
-        if since is None or self._sight.was_silent(cell, since):
+        since = self._started.get((hub_namespace, name), {}).get(PlaneRef("cell", cell))
+        if since is None or self._observed.was_silent(cell, since):
             return ""
-        asked = self._sight.ending_since(commit.home.name, commit.at)
+        asked = self._observed.ending_since(commit.ref.name, commit.at)
         overdue = commit.at - asked >= PATIENCE
         return "" if overdue else f"it ended while the machine runs in {cell}"
 
@@ -185,7 +185,7 @@ class Machines:
         if before.get(STARTED) == now.get(STARTED):
             return ""
         node = before.get(NODE, "")
-        ruled = recently(self._behaviour, commit.home, commit.at)
+        ruled = recently(self._behaviour, commit.ref, commit.at)
         lost = any(each.is_lost(node, commit.obj.metadata.name) for each in ruled)
         return "" if lost else f"its machine was started again, and {node} had not failed"
 
@@ -208,14 +208,14 @@ def is_granted(claim: ResourceClaim) -> bool:
 def _slot(commit: Commit[Instance]) -> Slot | None:
     uid, number = owner_uid(commit.obj), commit.obj.metadata.labels.get(labels.INSTANCE_INDEX, "")
     found = int(number) if number.isdecimal() else ordinal(commit.obj)
-    return None if not uid or found is None else (commit.home, uid, found)
+    return None if not uid or found is None else (commit.ref, uid, found)
 
 
 def _fault(claim: ResourceClaim, commit: Commit[Instance]) -> str:
     """Why a claim is not one that a machine may run on; empty when it is."""
     claim_labels = claim.metadata.labels
     owner = claim_labels.get(labels.SOURCE_CLUSTER), claim_labels.get(labels.INSTANCE_NAMESPACE)
-    if owner != (commit.home.name, commit.key[0]):
+    if owner != (commit.ref.name, commit.key[0]):
         return f"its machine started on the claim of {owner}"
     if not is_granted(claim):
         return "its machine started, and its claim is not granted"

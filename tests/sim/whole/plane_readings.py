@@ -40,40 +40,40 @@ class Reading:
         self._read: dict[tuple[PlaneRef, type[Object]], dict[Key, Any]] = {}
         self._heads: dict[PlaneRef, list[Head]] = {}
 
-    def homes(self, role: Role) -> list[PlaneRef]:
-        return [home for home in self._pictures if home.role == role]
+    def planes(self, role: Role) -> list[PlaneRef]:
+        return [ref for ref in self._pictures if ref.role == role]
 
-    def all(self, home: PlaneRef, kind: type[K]) -> Mapping[Key, K]:
+    def all(self, ref: PlaneRef, kind: type[K]) -> Mapping[Key, K]:
         """Every object of a kind in a plane, by namespace and name."""
-        found = self._read.get((home, kind))
+        found = self._read.get((ref, kind))
         if found is None:
-            held = self._pictures[home].get(resource_of(kind), ())
+            held = self._pictures[ref].get(resource_of(kind), ())
             objects = (scheme.decode_as(kind, data) for data in held)
             found = {(each.metadata.namespace, each.metadata.name): each for each in objects}
-            self._read[home, kind] = found
+            self._read[ref, kind] = found
         return found
 
-    def find(self, home: PlaneRef, kind: type[K], key: Key) -> K | None:
-        return self.all(home, kind).get(key)
+    def find(self, ref: PlaneRef, kind: type[K], key: Key) -> K | None:
+        return self.all(ref, kind).get(key)
 
-    def heads(self, home: PlaneRef) -> list[Head]:
+    def heads(self, ref: PlaneRef) -> list[Head]:
         """Everything in a plane, whatever its kind."""
-        if home not in self._heads:
-            held = self._pictures[home].values()
-            self._heads[home] = [head_of(data) for each in held for data in each]
-        return self._heads[home]
+        if ref not in self._heads:
+            held = self._pictures[ref].values()
+            self._heads[ref] = [head_of(data) for each in held for data in each]
+        return self._heads[ref]
 
     # How the planes hang together
 
-    def room(self, project: PlaneRef, namespace: str) -> str:
+    def hub_namespace(self, project: PlaneRef, namespace: str) -> str:
         """What a namespace of a project is called on the hub and in cells."""
         found = self.find(project, Namespace, ("", namespace))
         return names.hub_namespace(found.metadata.uid) if found else ""
 
-    def bound(self, room: str, deployment: str) -> list[PlaneRef]:
+    def bound(self, hub_namespace: str, deployment: str) -> list[PlaneRef]:
         """The cells that the engine has chosen for a deployment."""
         name = names.resource_binding(deployment, WorkloadDeployment.RESOURCE.kind)
-        binding = self.find(HUB, ResourceBinding, (room, name))
+        binding = self.find(HUB, ResourceBinding, (hub_namespace, name))
         chosen = binding.spec.clusters if binding else ()
         return [PlaneRef("cell", target.name) for target in chosen]
 
@@ -85,11 +85,11 @@ class Reading:
 
     def members(self, cell: PlaneRef, deployment: WorkloadDeployment) -> list[Instance]:
         """The Instances of a deployment of a cell, by their names."""
-        uid, room = deployment.metadata.uid, deployment.metadata.namespace
+        uid, hub_namespace = deployment.metadata.uid, deployment.metadata.namespace
         return [
             each
             for each in self.all(cell, Instance).values()
-            if each.metadata.namespace == room
+            if each.metadata.namespace == hub_namespace
             and any(owner.uid == uid for owner in each.metadata.owner_references)
         ]
 

@@ -41,7 +41,7 @@ from compute.decide.workload import placement
 from compute.providers.machines import NODE, STARTED
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import Condition, ConditionStatus, ObjectMeta
-from tests.sim.whole.docket import LAG, Docket
+from tests.sim.whole.commit_builder import LAG, CommitBuilder
 from tests.support.compute import builders
 from tests.support.kubekit.virtual_time import run
 
@@ -49,12 +49,12 @@ SHOP: Final = PlaneRef("project", "shop")
 BANK: Final = PlaneRef("project", "bank")
 DFW: Final = PlaneRef("cell", "dfw")
 LHR: Final = PlaneRef("cell", "lhr")
-ROOM: Final = names.hub_namespace("uid-of-default")
+HUB_NAMESPACE: Final = names.hub_namespace("uid-of-default")
 WEB: Final = "web-home-dfw"
 _PROJECT: Final = names.cluster("shop")
 
 
-class Court(Docket):
+class LawfulWorld(CommitBuilder):
     """The judge, and the world under judgement."""
 
     def settle(self) -> None:
@@ -66,8 +66,8 @@ class Court(Docket):
             self.hear(cell)
         self.put(SHOP, Namespace(metadata=ObjectMeta(name="default", uid="uid-of-default")))
         upstream = {labels.UPSTREAM_CLUSTER: "cluster-shop", labels.UPSTREAM_NAMESPACE: "default"}
-        for home in (HUB, DFW, LHR):
-            self.put(home, Namespace(metadata=ObjectMeta(name=ROOM, labels=upstream)))
+        for ref in (HUB, DFW, LHR):
+            self.put(ref, Namespace(metadata=ObjectMeta(name=HUB_NAMESPACE, labels=upstream)))
         self.deploy(builders.workload("web", builders.placement("home", "DFW", replicas=2)))
         for ordinal in range(2):
             self.bring_up(ordinal)
@@ -109,10 +109,10 @@ class Court(Docket):
         (wanted,) = placement.split(written, (), ["DFW"], builders.NOW).create
         meta = replace(wanted.metadata, finalizers=(finalizers.FEDERATOR,))
         sent = self.put(SHOP, replace(wanted, metadata=meta))
-        copy = hub_deployment(sent, _PROJECT, ROOM)
+        copy = hub_deployment(sent, _PROJECT, HUB_NAMESPACE)
         assert isinstance(copy, WorkloadDeployment)
         self.put(HUB, copy)
-        self.put(HUB, policy("DFW", ROOM))
+        self.put(HUB, policy("DFW", HUB_NAMESPACE))
         self.put(HUB, work(copy))
         meta = replace(copy.metadata, finalizers=(finalizers.WORKLOAD,))
         self.put(DFW, replace(copy, metadata=meta))
@@ -214,7 +214,7 @@ class Court(Docket):
 
     @property
     def work_name(self) -> str:
-        return names.work(ROOM, WEB, WorkloadDeployment.RESOURCE.kind)
+        return names.work(HUB_NAMESPACE, WEB, WorkloadDeployment.RESOURCE.kind)
 
     def _annotated(self, values: dict[str, str]) -> Workload:
         """The Workload with these annotations."""
@@ -236,18 +236,18 @@ class Court(Docket):
         return replace(found, spec=replace(found.spec, template=template, placements=places))
 
 
-Story = Callable[[Court], Coroutine[Any, Any, None]]
+Story = Callable[[LawfulWorld], Coroutine[Any, Any, None]]
 
 
-def tried(story: Story) -> str:
+def violation_of(story: Story) -> str:
     """The violation in a story that starts in the lawful world."""
 
     async def main() -> str:
-        court = Court()
-        court.settle()
-        assert not court.judge.violation
-        await story(court)
-        return court.judge.violation
+        world = LawfulWorld()
+        world.settle()
+        assert not world.judge.violation
+        await story(world)
+        return world.judge.violation
 
     return run(main())
 
@@ -263,7 +263,7 @@ def work(copy: WorkloadDeployment) -> Work:
     kind = WorkloadDeployment.RESOURCE.kind
     return Work(
         metadata=ObjectMeta(
-            name=names.work(ROOM, copy.metadata.name, kind),
+            name=names.work(HUB_NAMESPACE, copy.metadata.name, kind),
             namespace=names.execution_namespace("dfw"),
             finalizers=("karmada.io/execution-controller",),
         ),

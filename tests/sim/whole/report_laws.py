@@ -15,15 +15,15 @@ from compute.decide.deployment.template import template_hash
 from compute.decide.federation.scheduling import is_ready
 from compute.decide.scheduling_gates import closed
 from kubekit.api.meta import Condition
-from tests.sim.whole.budgets import granted
-from tests.sim.whole.readings import Reading
+from tests.sim.whole.budget_laws import granted
+from tests.sim.whole.plane_readings import Reading
 
 _COUNTERS = ReplicaCounts.__struct_fields__
 
 
 def l5_instances_say_whether_they_are_ready(reading: Reading) -> Iterator[str]:
     """An Instance is Ready exactly when it is Programmed and Available, and nothing holds it."""
-    for cell in reading.homes("cell"):
+    for cell in reading.planes("cell"):
         for instance in reading.all(cell, Instance).values():
             said = instance.status.conditions
             serves = is_true(said, ConditionType.PROGRAMMED) and is_true(
@@ -39,7 +39,7 @@ def l5_instances_say_whether_they_are_ready(reading: Reading) -> Iterator[str]:
 
 def l5_deployments_count_their_instances(reading: Reading) -> Iterator[str]:
     """A deployment of a cell counts its Instances as they are."""
-    for cell in reading.homes("cell"):
+    for cell in reading.planes("cell"):
         for deployment in reading.all(cell, WorkloadDeployment).values():
             instances = reading.members(cell, deployment)
             where = f"L5 {cell.name}/{deployment.metadata.name}"
@@ -52,21 +52,21 @@ def l5_deployments_count_their_instances(reading: Reading) -> Iterator[str]:
 
 def l5_reports_are_of_the_right_generation(reading: Reading) -> Iterator[str]:
     """Every deployment's status speaks of its present spec, as its own plane counts."""
-    homes = (*reading.homes("project"), HUB, *reading.homes("cell"))
-    for home in homes:
-        for deployment in reading.all(home, WorkloadDeployment).values():
+    planes = (*reading.planes("project"), HUB, *reading.planes("cell"))
+    for ref in planes:
+        for deployment in reading.all(ref, WorkloadDeployment).values():
             observed, generation = (
                 deployment.status.observed_generation,
                 deployment.metadata.generation,
             )
             if observed != generation and _is_served(reading, deployment):
                 name = deployment.metadata.name
-                yield f"L5 {home.name}/{name}: status of {observed}, spec of {generation}"
+                yield f"L5 {ref.name}/{name}: status of {observed}, spec of {generation}"
 
 
 def l5_workloads_sum_up(reading: Reading) -> Iterator[str]:
     """A Workload and its placements are the sums of their deployments, of the present spec."""
-    for project in reading.homes("project"):
+    for project in reading.planes("project"):
         for workload in reading.all(project, Workload).values():
             parts = [
                 each
@@ -85,16 +85,16 @@ def l5_workloads_sum_up(reading: Reading) -> Iterator[str]:
 def l5_buckets_say_what_is_used(reading: Reading) -> Iterator[str]:
     """A bucket has the sum of the grants, and the sum of what was granted from it."""
     for bucket in reading.all(CORE, AllowanceBucket).values():
-        home = PlaneRef("project", bucket.spec.consumer_ref.name)
-        if home not in reading.homes("project"):
+        ref = PlaneRef("project", bucket.spec.consumer_ref.name)
+        if ref not in reading.planes("project"):
             continue
         kind = bucket.spec.resource_type
-        claims = [granted(claim) for claim in reading.all(home, ResourceClaim).values()]
+        claims = [granted(claim) for claim in reading.all(ref, ResourceClaim).values()]
         used = sum(each.get(kind, 0) for each in claims)
-        limit = budget.limits(reading.all(CORE, ResourceGrant).values(), home.name).get(kind, 0)
+        limit = budget.limits(reading.all(CORE, ResourceGrant).values(), ref.name).get(kind, 0)
         shown = bucket.status.limit, bucket.status.allocated, bucket.status.available
         if shown != (limit, used, max(0, limit - used)):
-            yield f"L5 {home.name}: of {kind} {shown} is reported, not {limit}, {used}"
+            yield f"L5 {ref.name}: of {kind} {shown} is reported, not {limit}, {used}"
 
 
 def l5_members_and_projects_are_ready(reading: Reading) -> Iterator[str]:
@@ -104,7 +104,7 @@ def l5_members_and_projects_are_ready(reading: Reading) -> Iterator[str]:
             yield f"L5 hub: {cluster.metadata.name} is not Ready"
     for project in reading.all(CORE, Project).values():
         ready = is_true(project.status.conditions, ConditionType.READY)
-        if not ready or PlaneRef("project", project.metadata.name) not in reading.homes("project"):
+        if not ready or PlaneRef("project", project.metadata.name) not in reading.planes("project"):
             yield f"L5 core: {project.metadata.name} is not Ready"
 
 

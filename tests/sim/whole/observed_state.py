@@ -21,7 +21,7 @@ K = TypeVar("K", bound=Object)
 PATIENCE: Final = 299.0
 
 
-class Sight:
+class ObservedState:
     """The present of all planes, for the kinds that laws read.
 
     ``lag`` is how many seconds a decision may be on its way: caches behind, pauses, slow lines.
@@ -32,21 +32,21 @@ class Sight:
         self.lag = lag
         self.forgiven: dict[str, str] = {}
         self._there: dict[tuple[PlaneRef, type[Object]], dict[Key, Object]] = {}
-        self._rooms: dict[str, ProjectNamespace] = {}
+        self._hub_namespaces: dict[str, ProjectNamespace] = {}
         self._cut: dict[str, None] = {}
         self._unready: dict[str, None] = {}
         self._silent: dict[str, float] = {}  # when a cell was last unreachable
         self._ending: dict[str, float] = {}  # when the deletion of a project was asked for
 
-    def find(self, home: PlaneRef, kind: type[K], key: Key) -> K | None:
-        return cast("K | None", self._there.get((home, kind), {}).get(key))
+    def find(self, ref: PlaneRef, kind: type[K], key: Key) -> K | None:
+        return cast("K | None", self._there.get((ref, kind), {}).get(key))
 
-    def every(self, home: PlaneRef, kind: type[K]) -> Collection[K]:
-        return cast("Collection[K]", self._there.get((home, kind), {}).values())
+    def every(self, ref: PlaneRef, kind: type[K]) -> Collection[K]:
+        return cast("Collection[K]", self._there.get((ref, kind), {}).values())
 
     def cells(self) -> list[PlaneRef]:
         """The cells of which anything is known."""
-        found = {home: None for home, _ in self._there if home.role == "cell"}
+        found = {ref: None for ref, _ in self._there if ref.role == "cell"}
         return list(found)
 
     def take(self, commit: Commit[Any]) -> None:
@@ -54,36 +54,36 @@ class Sight:
         kind = KINDS.get(commit.head.kind)
         if kind is None or not isinstance(commit.obj, kind):
             return
-        there = self._there.setdefault((commit.home, kind), {})
+        there = self._there.setdefault((commit.ref, kind), {})
         if commit.gone:
             there.pop(commit.key, None)
         else:
             there[commit.key] = commit.obj
         self._learn(commit)
 
-    def drop(self, home: PlaneRef) -> None:
+    def drop(self, ref: PlaneRef) -> None:
         """Forget a plane that is no more. Another one may come by its name."""
-        for place in [place for place in self._there if place[0] == home]:
+        for place in [place for place in self._there if place[0] == ref]:
             del self._there[place]
 
     # Which project owns what
 
-    def whose(self, room: str) -> ProjectNamespace | None:
+    def whose(self, hub_namespace: str) -> ProjectNamespace | None:
         """The project and the namespace that a namespace of hub and cells stands for, or stood."""
-        return self._rooms.get(room)
+        return self._hub_namespaces.get(hub_namespace)
 
-    def project_of(self, room: str) -> PlaneRef | None:
-        origin = self.whose(room)
+    def project_of(self, hub_namespace: str) -> PlaneRef | None:
+        origin = self.whose(hub_namespace)
         return None if origin is None else PlaneRef("project", names.cluster_key(origin.project))
 
     def ending_since(self, project: str, now: float) -> float:
         """When the deletion of a project was asked for; now where it was not."""
         return self._ending.get(project, now)
 
-    def rooms_of(self, project: str) -> Iterable[str]:
+    def hub_namespaces_of(self, project: str) -> Iterable[str]:
         return [
-            room
-            for room, origin in self._rooms.items()
+            hub_namespace
+            for hub_namespace, origin in self._hub_namespaces.items()
             if names.cluster_key(origin.project) == project
         ]
 
@@ -108,13 +108,13 @@ class Sight:
 
     def _learn(self, commit: Commit[Any]) -> None:
         obj = commit.obj
-        if isinstance(obj, Namespace) and commit.home.role in {"hub", "cell"}:
+        if isinstance(obj, Namespace) and commit.ref.role in {"hub", "cell"}:
             origin = identity(obj)
             if origin is not None:
-                self._rooms.setdefault(obj.metadata.name, origin)
-        elif isinstance(obj, MemberCluster) and commit.home == HUB:
+                self._hub_namespaces.setdefault(obj.metadata.name, origin)
+        elif isinstance(obj, MemberCluster) and commit.ref == HUB:
             self._learn_of_cell(obj, commit)
-        elif isinstance(obj, Project) and commit.home == CORE:
+        elif isinstance(obj, Project) and commit.ref == CORE:
             self._learn_of_project(obj.metadata.name, commit)
 
     def _learn_of_project(self, name: str, commit: Commit[Any]) -> None:

@@ -19,8 +19,8 @@ from compute.decide.deployment.slots import is_ready
 from compute.decide.deployment.template import recorded_hash
 from kubekit.api.kinds.core import Namespace
 from tests.sim.whole.commits import Commit, Key, Lately, Laws, Notes
+from tests.sim.whole.observed_state import ObservedState, recently
 from tests.sim.whole.shapes import Shape, Shapes, ordinal, owner_uid
-from tests.sim.whole.sight import Sight, recently
 
 
 class Cause(StrEnum):
@@ -35,11 +35,11 @@ class Cause(StrEnum):
     NONE = "none"
 
 
-class Departures:
+class DepartureLaws:
     """Remembers which Instances were Ready, and which ones rolls have taken down."""
 
-    def __init__(self, sight: Sight, shapes: Shapes) -> None:
-        self._sight = sight
+    def __init__(self, observed: ObservedState, shapes: Shapes) -> None:
+        self._observed = observed
         self._shapes = shapes
         self._ready: dict[str, Lately[bool]] = {}  # by uid of the Instance
         self._members: dict[str, dict[str, Instance]] = {}  # by uid, by that of the deployment
@@ -64,7 +64,7 @@ class Departures:
     def note(self, commit: Commit[Instance]) -> None:
         owner, number = owner_uid(commit.obj), ordinal(commit.obj)
         rolled = commit.leaves and self._cause(commit) is Cause.ROLL
-        if rolled and number is not None and commit.uid not in self._sight.forgiven:
+        if rolled and number is not None and commit.uid not in self._observed.forgiven:
             self._down.setdefault(owner, {})[number] = commit.uid
         members = self._members.setdefault(owner, {})
         if commit.gone:
@@ -73,13 +73,13 @@ class Departures:
             return
         members[commit.uid] = commit.obj
         ready = is_ready(commit.obj)
-        self._ready.setdefault(commit.uid, Lately(self._sight.lag)).note(commit.at, ready)
+        self._ready.setdefault(commit.uid, Lately(self._observed.lag)).note(commit.at, ready)
         down = self._down.get(owner, {})
         if ready and number is not None and down.get(number, commit.uid) != commit.uid:
             del down[number]
 
     def note_work(self, commit: Commit[Work]) -> None:
-        kept = self._works.setdefault(commit.key, Lately(self._sight.lag))
+        kept = self._works.setdefault(commit.key, Lately(self._observed.lag))
         kept.note(commit.at, commit.obj.deleting or commit.gone)
 
     def note_deployment(self, commit: Commit[WorkloadDeployment]) -> None:
@@ -89,7 +89,7 @@ class Departures:
 
     def s2_nothing_goes_without_a_cause(self, commit: Commit[Instance]) -> str:
         """An Instance goes because it is not wanted, or not as it is; never for another reason."""
-        if not commit.leaves or self._sight.is_cut(commit.home.name):
+        if not commit.leaves or self._observed.is_cut(commit.ref.name):
             return ""
         return "it goes, and it was wanted as it is" if self._cause(commit) is Cause.NONE else ""
 
@@ -129,16 +129,16 @@ class Departures:
 
     def s15_a_cut_cell_lets_everything_run(self, commit: Commit[Instance]) -> str:
         """A cell that is cut off takes nothing down but what was to go before."""
-        if not commit.leaves or not self._sight.is_cut(commit.home.name):
+        if not commit.leaves or not self._observed.is_cut(commit.ref.name):
             return ""
         none = self._cause(commit) is Cause.NONE
         return "it goes while its cell is cut off, and it was wanted as it is" if none else ""
 
     def s15_a_deployment_goes_only_with_its_work(self, commit: Commit[WorkloadDeployment]) -> str:
         """A deployment goes from a cell because its Work is to go, not because that is not found."""
-        if not commit.leaves or self._room_goes(commit.home, commit.key[0]):
+        if not commit.leaves or self._namespace_goes(commit.ref, commit.key[0]):
             return ""
-        cell = names.execution_namespace(commit.home.name)
+        cell = names.execution_namespace(commit.ref.name)
         work = cell, names.work(*commit.key, commit.head.kind)
         if any(recently(self._works, work, commit.at)):
             return ""
@@ -166,7 +166,7 @@ class Departures:
     def _is_left(self, commit: Commit[Instance], shapes: list[Shape]) -> bool:
         """Whether an Instance has no deployment any more, or no place to be in."""
         alone = not shapes or any(shape.leaving for shape in shapes)
-        return alone or self._room_goes(commit.home, commit.key[0])
+        return alone or self._namespace_goes(commit.ref, commit.key[0])
 
     def _stale(self, commit: Commit[Instance]) -> list[Shape]:
         """The recent shapes of its deployment that an Instance was not made from."""
@@ -177,6 +177,6 @@ class Departures:
         known: list[bool] = recently(self._ready, instance.metadata.uid, commit.at)
         return bool(known) and all(known)
 
-    def _room_goes(self, home: PlaneRef, room: str) -> bool:
-        namespace = self._sight.find(home, Namespace, ("", room))
+    def _namespace_goes(self, ref: PlaneRef, hub_namespace: str) -> bool:
+        namespace = self._observed.find(ref, Namespace, ("", hub_namespace))
         return namespace is None or namespace.deleting

@@ -7,9 +7,9 @@ from compute.api.quota import ResourceClaim, ResourceGrant
 from compute.app.planes import CORE, PlaneRef
 from compute.decide import budget
 from tests.sim.whole.commits import Commit, Lately, Laws, Notes
-from tests.sim.whole.machines import is_granted
+from tests.sim.whole.machine_laws import is_granted
+from tests.sim.whole.observed_state import PATIENCE, ObservedState, recently
 from tests.sim.whole.shapes import Shapes
-from tests.sim.whole.sight import PATIENCE, Sight, recently
 
 Amounts = Mapping[str, int]
 
@@ -17,8 +17,8 @@ Amounts = Mapping[str, int]
 class Budgets:
     """Adds up what each project was granted, claim by claim, and what it may have."""
 
-    def __init__(self, sight: Sight, shapes: Shapes) -> None:
-        self._sight = sight
+    def __init__(self, observed: ObservedState, shapes: Shapes) -> None:
+        self._observed = observed
         self._shapes = shapes
         self._used: dict[PlaneRef, dict[str, int]] = {}
         self._limits: dict[str, Lately[Amounts]] = {}  # by project
@@ -34,7 +34,7 @@ class Budgets:
         }
 
     def note(self, commit: Commit[ResourceClaim]) -> None:
-        used = self._used.setdefault(commit.home, {})
+        used = self._used.setdefault(commit.ref, {})
         if commit.old is not None:
             _add(used, granted(commit.old), -1)
         if not commit.gone:
@@ -43,11 +43,11 @@ class Budgets:
     def note_grant(self, commit: Commit[ResourceGrant]) -> None:
         """A grant came, changed or went. The present of all grants has taken it in already."""
         project = commit.obj.spec.consumer_ref.name
-        kept = self._limits.setdefault(project, Lately(self._sight.lag))
-        kept.note(commit.at, budget.limits(self._sight.every(CORE, ResourceGrant), project))
+        kept = self._limits.setdefault(project, Lately(self._observed.lag))
+        kept.note(commit.at, budget.limits(self._observed.every(CORE, ResourceGrant), project))
 
-    def drop(self, home: PlaneRef) -> None:
-        self._used.pop(home, None)
+    def drop(self, ref: PlaneRef) -> None:
+        self._used.pop(ref, None)
 
     def s3_grants_stay_within_the_budget(self, commit: Commit[ResourceClaim]) -> str:
         """A claim is granted only when all that is granted stays within the project's budget.
@@ -57,8 +57,8 @@ class Budgets:
         news = granted(commit.obj)
         if commit.gone or not news or (commit.old is not None and granted(commit.old)):
             return ""
-        used = self._used.get(commit.home, {})
-        ruled: list[Amounts] = recently(self._limits, commit.home.name, commit.at)
+        used = self._used.get(commit.ref, {})
+        ruled: list[Amounts] = recently(self._limits, commit.ref.name, commit.at)
         for kind, amount in news.items():
             total = used.get(kind, 0) + amount
             most = max((limit.get(kind, 0) for limit in ruled), default=0)
@@ -72,18 +72,18 @@ class Budgets:
         A roll at a full budget would come back one short: another claim waits for it.
         """
         claim_labels = commit.obj.metadata.labels
-        cell, room = (
+        cell, hub_namespace = (
             claim_labels.get(labels.SOURCE_CLUSTER, ""),
             claim_labels.get(labels.INSTANCE_NAMESPACE, ""),
         )
         parts = names.instance_parts(names.claim_instance(commit.obj.metadata.name) or "")
         if not commit.leaves or not is_granted(commit.obj) or parts is None:
             return ""
-        if self._sight.was_silent(cell, commit.at - self._sight.lag):
+        if self._observed.was_silent(cell, commit.at - self._observed.lag):
             return ""  # its need is unknown, and it may be released
-        if commit.at - self._sight.ending_since(commit.home.name, commit.at) >= PATIENCE:
+        if commit.at - self._observed.ending_since(commit.ref.name, commit.at) >= PATIENCE:
             return ""  # its project is deleted, and waits no longer for the cell
-        shapes = self._shapes.named(PlaneRef("cell", cell), room, parts[0], commit.at)
+        shapes = self._shapes.named(PlaneRef("cell", cell), hub_namespace, parts[0], commit.at)
         needs = tuple(sorted(commit.obj.spec.requests, key=lambda each: each.resource_type))
         wanted = shapes and all(
             shape.desired > parts[1] and not shape.leaving and _sorted(shape.needs) == needs

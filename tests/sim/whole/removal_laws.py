@@ -13,16 +13,16 @@ from compute.api.resource_manager import Project
 from compute.app.planes import HUB
 from compute.decide import joins
 from tests.sim.whole.commits import Commit, Key, Lately, Laws, Notes
-from tests.sim.whole.machines import has_machine
-from tests.sim.whole.sight import PATIENCE, Sight, recently
+from tests.sim.whole.machine_laws import has_machine
+from tests.sim.whole.observed_state import PATIENCE, ObservedState, recently
 
 
-class Goings:
+class RemovalLaws:
     """Remembers when deletions were requested, and when policies were needed."""
 
-    def __init__(self, sight: Sight) -> None:
+    def __init__(self, observed: ObservedState) -> None:
         self.ended: dict[str, tuple[float, float]] = {}  # Workloads: when asked for, when gone
-        self._sight = sight
+        self._observed = observed
         self._asked: dict[str, float] = {}  # when the deletion of an object was asked for, by uid
         self._born: dict[str, float] = {}  # when a deployment came to the hub, by uid
         self._needed: dict[Key, Lately[bool]] = {}  # policies, while a deployment is for them
@@ -65,7 +65,7 @@ class Goings:
         if commit.gone:
             self._born.pop(commit.uid, None)
         policy = _policy(commit.obj)
-        kept = self._needed.setdefault(policy, Lately(self._sight.lag))
+        kept = self._needed.setdefault(policy, Lately(self._observed.lag))
         kept.note(commit.at, any(True for _ in self._served(policy)))
 
     def s9_a_policy_stays_while_it_is_needed(self, commit: Commit[PropagationPolicy]) -> str:
@@ -75,7 +75,7 @@ class Goings:
         """
         for deployment in self._served(commit.key) if commit.leaves else ():
             since = self._born.get(deployment.metadata.uid, commit.at)
-            if not deployment.deleting and commit.at - since > self._sight.lag:
+            if not deployment.deleting and commit.at - since > self._observed.lag:
                 return f"it goes, and {deployment.metadata.name} needs it"
         return ""
 
@@ -96,16 +96,16 @@ class Goings:
     def s10_a_project_goes_after_its_machines(self, commit: Commit[Project]) -> str:
         """A Project is gone only when no reachable cell runs a machine of it."""
         name = commit.obj.metadata.name
-        asked = self._sight.ending_since(name, commit.at)
+        asked = self._observed.ending_since(name, commit.at)
         if not commit.gone or commit.at - asked >= PATIENCE:
             return ""
-        rooms = dict.fromkeys(self._sight.rooms_of(name))
-        for home in self._sight.cells():
-            if self._sight.was_silent(home.name, asked):
+        hub_namespaces = dict.fromkeys(self._observed.hub_namespaces_of(name))
+        for ref in self._observed.cells():
+            if self._observed.was_silent(ref.name, asked):
                 continue
-            for instance in self._sight.every(home, Instance):
-                if instance.metadata.namespace in rooms and has_machine(instance):
-                    return f"it is gone, and {instance.metadata.name} runs in {home.name}"
+            for instance in self._observed.every(ref, Instance):
+                if instance.metadata.namespace in hub_namespaces and has_machine(instance):
+                    return f"it is gone, and {instance.metadata.name} runs in {ref.name}"
         return ""
 
     def _left(self, commit: Commit[Any], workload: str) -> str:
@@ -113,13 +113,13 @@ class Goings:
         asked = self._asked.get(commit.uid, commit.at)
         if not commit.gone or commit.at - asked >= PATIENCE:
             return ""
-        for home in self._sight.cells():
-            if self._sight.was_silent(home.name, asked):
+        for ref in self._observed.cells():
+            if self._observed.was_silent(ref.name, asked):
                 continue
-            for instance in self._sight.every(home, Instance):
+            for instance in self._observed.every(ref, Instance):
                 ours = instance.metadata.labels.get(labels.WORKLOAD_UID) == workload
                 if ours and self._counts(commit, joins.deployment_name(instance)):
-                    return f"it is gone, and {instance.metadata.name} in {home.name} is not"
+                    return f"it is gone, and {instance.metadata.name} in {ref.name} is not"
         return ""
 
     def _counts(self, commit: Commit[Any], deployment: str) -> bool:
@@ -130,7 +130,7 @@ class Goings:
 
     def _served(self, policy: Key) -> Iterator[WorkloadDeployment]:
         """The deployments on the hub that a policy is for."""
-        for deployment in self._sight.every(HUB, WorkloadDeployment):
+        for deployment in self._observed.every(HUB, WorkloadDeployment):
             if _policy(deployment) == policy:
                 yield deployment
 

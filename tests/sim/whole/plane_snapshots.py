@@ -12,7 +12,7 @@ from kubekit.api import scheme
 from kubekit.api.meta import Object
 from tests.integration.worlds import PROJECT, workload
 from tests.sim.whole.judged import JudgedWorld, judged
-from tests.sim.whole.readings import Picture, Reading, picture, resource_of
+from tests.sim.whole.plane_readings import Picture, Reading, picture, resource_of
 
 K = TypeVar("K", bound=Object)
 SHOP = PlaneRef("project", PROJECT)
@@ -20,22 +20,22 @@ DFW = PlaneRef("cell", "dfw")
 LHR = PlaneRef("cell", "lhr")
 
 
-class Album:
+class PlaneSnapshots:
     """What every plane held when a Workload of two cities was served, and all was at rest."""
 
     def __init__(self) -> None:
         self._pictures = {
-            home: {resource: list(held) for resource, held in taken.items()}
-            for home, taken in _taken().items()
+            ref: {resource: list(held) for resource, held in taken.items()}
+            for ref, taken in _taken().items()
         }
 
     @property
     def reading(self) -> Reading:
         return Reading(self._pictures)
 
-    def edit(self, home: PlaneRef, kind: type[K], name: str, change: Callable[[K], K]) -> None:
+    def edit(self, ref: PlaneRef, kind: type[K], name: str, change: Callable[[K], K]) -> None:
         """Change the first object whose name ends so."""
-        held = self._pictures[home][resource_of(kind)]
+        held = self._pictures[ref][resource_of(kind)]
         for number, data in enumerate(held):
             found = scheme.decode_as(kind, data)
             if found.metadata.name.endswith(name):
@@ -43,13 +43,13 @@ class Album:
                 return
         raise KeyError(name)
 
-    def drop(self, home: PlaneRef, kind: type[Object], name: str) -> None:
-        held = self._pictures[home][resource_of(kind)]
+    def drop(self, ref: PlaneRef, kind: type[Object], name: str) -> None:
+        held = self._pictures[ref][resource_of(kind)]
         held.remove(next(data for data in held if _name(kind, data).endswith(name)))
 
-    def twin(self, home: PlaneRef, kind: type[K], name: str, other: str) -> None:
+    def twin(self, ref: PlaneRef, kind: type[K], name: str, other: str) -> None:
         """Add the same object once more, under another name."""
-        held = self._pictures[home][resource_of(kind)]
+        held = self._pictures[ref][resource_of(kind)]
         data = next(data for data in held if _name(kind, data).endswith(name))
         found = scheme.decode_as(kind, data)
         meta = replace(found.metadata, name=other, uid=f"uid-{other}")
@@ -68,7 +68,7 @@ def _taken() -> dict[PlaneRef, Picture]:
     async def story(world: JudgedWorld) -> None:
         await world.deploy(workload(cities=("DFW", "LHR"), replicas=2))
         await world.rest()
-        taken.update({home: picture(plane) for home, plane in world.all_planes.items()})
+        taken.update({ref: picture(plane) for ref, plane in world.all_planes.items()})
 
     judged(story, ("DFW", "LHR"))
     return taken
