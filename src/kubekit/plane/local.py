@@ -109,7 +109,7 @@ class LocalTransport:
             kind,
             location.namespace,
             location.name,
-            _taken_object(document),
+            _copy_of_object(document),
             self._signed(options),
             location.subresource,
             self._user,
@@ -148,7 +148,7 @@ class LocalTransport:
             namespace=location.namespace,
             name=location.name,
             subresource=location.subresource,
-            document=_taken_object(document),
+            document=_copy_of_object(document),
             user=self._user,
             dry_run=options.dry_run,
             field_validation=options.field_validation,
@@ -213,7 +213,7 @@ class LocalTransport:
             location.namespace,
             location.name,
             kind,
-            _taken(patch),
+            _copy(patch),
             options if kind is PatchType.APPLY else self._signed(options),
             location.subresource,
             self._user,
@@ -378,12 +378,11 @@ def _removed(kind: Kind, document: Document) -> Document:
     return status
 
 
-def _taken_object(document: object) -> Document:
+def _copy_of_object(document: object) -> Document:
     return _object_in(_encoded(document))
 
 
-def _taken(value: object) -> object:
-    """A copy of a caller's value, as HTTP would have transferred it."""
+def _copy(value: object) -> object:  # as HTTP would have transferred it
     return body_decoder.read_own(_encoded(value))
 
 
