@@ -185,7 +185,7 @@ class Networks:
     async def _bind(self, client: Any, binding: NetworkBinding) -> None:
         network, location = binding.spec.network.name, binding.spec.location
         if reason := self.failing.get(network):
-            await said(client, binding, "False", reason, f"{network} cannot be had")
+            await write_condition(client, binding, "False", reason, f"{network} cannot be had")
             return
         name = names.network_context(network, location.name)
         spec = NetworkContextSpec(location=location, network=LocalRef(name=network))
@@ -193,9 +193,11 @@ class Networks:
         context = await create_or_patch(
             client, NetworkContext(metadata=meta, spec=spec), lambda c: c
         )
-        await said(client, context, "True", "Ready")
+        await write_condition(client, context, "True", "Ready")
         ref = NetworkContextRef(name=name, namespace=meta.namespace)
-        await said(client, binding, "True", "NetworkContextReady", network_context_ref=ref)
+        await write_condition(
+            client, binding, "True", "NetworkContextReady", network_context_ref=ref
+        )
 
     async def _give(self, client: Any, claim: SubnetClaim) -> None:
         meta = ObjectMeta(name=claim.metadata.name, namespace=claim.metadata.namespace)
@@ -208,8 +210,10 @@ class Networks:
             start_address="10.128.0.0",
         )
         subnet = await create_or_patch(client, Subnet(metadata=meta, spec=spec), lambda s: s)
-        await said(client, subnet, "True", "Ready")
-        await said(client, claim, "True", "SubnetReady", subnet_ref=LocalRef(name=meta.name))
+        await write_condition(client, subnet, "True", "Ready")
+        await write_condition(
+            client, claim, "True", "SubnetReady", subnet_ref=LocalRef(name=meta.name)
+        )
 
 
 @dataclass
@@ -320,7 +324,7 @@ def failing(instance: Instance, reason: str = "ImageUnavailable") -> Instance:
     return _reporting(instance, [*news, condition("QuotaGranted", "True", "QuotaAvailable")])
 
 
-async def said(
+async def write_condition(
     client: Any,
     obj: Any,
     status: ConditionStatus,

@@ -337,15 +337,15 @@ def waiting(instance: Instance) -> bool:
     return controller is not None and "Quota" in {g.name for g in controller.scheduling_gates}
 
 
-def said(of: Instance | ResourceClaim, kind: str) -> tuple[str, str]:
+def status_and_reason(of: Instance | ResourceClaim, kind: str) -> tuple[str, str]:
     """Status and reason of a condition."""
     found = find(of.status.conditions, kind)
     return (found.status, found.reason) if found else ("", "")
 
 
-def saying(kind: str, status: str, reason: str) -> Callable[[Instance], bool]:
-    return lambda instance: said(instance, kind) == (status, reason)
+def has_condition(kind: str, status: str, reason: str) -> Callable[[Instance], bool]:
+    return lambda instance: status_and_reason(instance, kind) == (status, reason)
 
 
 def is_ready(instance: Instance) -> bool:
-    return said(instance, "Ready") == ("True", "Available")
+    return status_and_reason(instance, "Ready") == ("True", "Available")

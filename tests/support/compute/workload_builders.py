@@ -41,7 +41,7 @@ Story = Callable[[Stage], Coroutine[Any, Any, None]]
 
 
 def run_story(directory: Path, story: Story, *cities: str, **more: Any) -> None:
-    """Tell a story in a project with a network and these cities, DFW and LHR unless said.
+    """Run a story in a project with a network and these cities, DFW and LHR by default.
 
     ``neighbours`` are what is there in their place.
     """
@@ -135,7 +135,7 @@ def available(workload: Workload) -> bool:
     return is_true(workload.status.conditions, "Available")
 
 
-def said(workload: Workload) -> tuple[str, str, str]:
-    """Status, reason and message of what is said of the Workload as a whole."""
+def availability(workload: Workload) -> tuple[str, str, str]:
+    """Status, reason and message of the Available condition of a Workload."""
     (found,) = (c for c in workload.status.conditions if c.type == "Available")
     return found.status, found.reason, found.message

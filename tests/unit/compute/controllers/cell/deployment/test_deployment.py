@@ -23,8 +23,8 @@ from tests.support.kubekit.stage import Stage, staged
 
 
 def available(of: WorkloadDeployment) -> tuple[str, str]:
-    said = find(of.status.conditions, "Available")
-    return (said.reason, said.message) if said else ("", "")
+    condition = find(of.status.conditions, "Available")
+    return (condition.reason, condition.message) if condition else ("", "")
 
 
 def test_a_deployment_comes_up(tmp_path: Path) -> None:
@@ -226,8 +226,8 @@ def test_w9_a_fault_of_the_quota_service_is_not_reported_as_a_lack_of_budget(
         await at.client.patch_status(made, msgspec.structs.replace(made, status=status))
 
         def is_reported(one: WorkloadDeployment) -> bool:
-            said = find(one.status.conditions, "ReplicasReady")
-            return said is not None and said.reason == "QuotaBackendUnavailable"
+            condition = find(one.status.conditions, "ReplicasReady")
+            return condition is not None and condition.reason == "QuotaBackendUnavailable"
 
         await at.reported(is_reported)
 

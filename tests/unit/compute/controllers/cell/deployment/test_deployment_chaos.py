@@ -37,8 +37,8 @@ async def roll(at: Cell, chance: Random) -> None:
 
 
 async def pause(at: Cell, chance: Random) -> None:
-    said = {annotations.PAUSED: chance.choice(["true", "false"])}
-    await at.change(lambda of: with_meta(of, annotations=said))
+    chosen = {annotations.PAUSED: chance.choice(["true", "false"])}
+    await at.change(lambda of: with_meta(of, annotations=chosen))
 
 
 async def kill(at: Cell, chance: Random) -> None:

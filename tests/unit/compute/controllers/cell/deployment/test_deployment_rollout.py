@@ -303,8 +303,8 @@ def test_a_stray_is_deleted(tmp_path: Path) -> None:
 
 
 def _available(of: WorkloadDeployment) -> tuple[str, str, str]:
-    said = find(of.status.conditions, "Available")
-    return (said.status, said.reason, said.message) if said else ("", "", "")
+    condition = find(of.status.conditions, "Available")
+    return (condition.status, condition.reason, condition.message) if condition else ("", "", "")
 
 
 def _serves(of: WorkloadDeployment) -> bool:

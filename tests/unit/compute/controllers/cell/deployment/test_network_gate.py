@@ -15,7 +15,14 @@ from kubekit.api.errors import NotFound
 from kubekit.api.meta import ObjectMeta, with_spec
 from kubekit.client.transport import ResourceLocation
 from tests.support.compute.builders import deployment
-from tests.support.compute.cell_neighbours import NAMESPACE, PLANE, Cell, cell, location, said
+from tests.support.compute.cell_neighbours import (
+    NAMESPACE,
+    PLANE,
+    Cell,
+    cell,
+    location,
+    write_condition,
+)
 from tests.support.compute.federation_builders import with_meta
 from tests.support.kubekit.stage import Stage, staged
 
@@ -290,7 +297,7 @@ def test_a_subnet_that_is_lost_closes_the_gate_for_new_instances(tmp_path: Path)
         await at.ready(1)
         at.networks.silent = True
         subnet = await at.client.get(Subnet, f"{CONTEXT}-0", NAMESPACE)
-        await said(at.client, subnet, "False", "NotProgrammed", "a switch has failed")
+        await write_condition(at.client, subnet, "False", "NotProgrammed", "a switch has failed")
         await asyncio.sleep(1)
         (old,) = await at.instances()
         await at.client.delete(old)
@@ -298,7 +305,7 @@ def test_a_subnet_that_is_lost_closes_the_gate_for_new_instances(tmp_path: Path)
         assert gates(new) == [NETWORK, QUOTA]
         await at.reported(lambda one: "a switch has failed" in reason_and_message(one)[1])
         subnet = await at.client.get(Subnet, f"{CONTEXT}-0", NAMESPACE)
-        await said(at.client, subnet, "True", "Ready")
+        await write_condition(at.client, subnet, "True", "Ready")
         await at.ready(1)
 
     staged(tmp_path, story)

@@ -8,10 +8,10 @@ from tests.support.compute.cell_rig import (
     NAME,
     NAMESPACE,
     Rig,
+    has_condition,
     is_ready,
     on_a_cell,
-    said,
-    saying,
+    status_and_reason,
     waiting,
 )
 
@@ -24,8 +24,8 @@ def test_an_instance_claims_quota_passes_its_gate_and_becomes_ready(tmp_path):
         await rig.deploy()
         await rig.instance()
         claim = await rig.claim()
-        pending = await rig.seen(saying("Ready", "False", "SchedulingGatesPresent"))
-        assert said(pending, "QuotaGranted") == ("Unknown", "PendingEvaluation")
+        pending = await rig.seen(has_condition("Ready", "False", "SchedulingGatesPresent"))
+        assert status_and_reason(pending, "QuotaGranted") == ("Unknown", "PendingEvaluation")
         assert claim.spec.resource_ref is not None
         assert claim.spec.resource_ref.name == NAME
 
@@ -33,7 +33,7 @@ def test_an_instance_claims_quota_passes_its_gate_and_becomes_ready(tmp_path):
         ready = await rig.run_machine()
 
         assert not waiting(ready)
-        assert said(ready, "QuotaGranted") == ("True", "QuotaAvailable")
+        assert status_and_reason(ready, "QuotaGranted") == ("True", "QuotaAvailable")
         assert await rig.reasons() == []
         assert await rig.stage.quiet() == []
 
@@ -70,7 +70,7 @@ def test_waiting_is_reported_only_after_a_moment(tmp_path):
 
         await rig.decide()
         await rig.seen(lambda i: not waiting(i), seconds=0.2)
-        other = saying("Ready", "False", "SchedulingGatesPresent")
+        other = has_condition("Ready", "False", "SchedulingGatesPresent")
         await rig.seen(other, "web-home-dfw-1", seconds=11)
         assert await rig.stage.quiet(30) == []
 
@@ -196,7 +196,7 @@ def test_a_deleting_instance_is_not_ready_once_its_machine_stops(tmp_path):
         await rig.delete()
         await rig.report(condition("Available", "False", "Stopping"))
 
-        await rig.seen(saying("Ready", "False", "Stopping"))
+        await rig.seen(has_condition("Ready", "False", "Stopping"))
         assert (await rig.stage.client(CELL).get(Instance, NAME, NAMESPACE)).deleting
 
     on_a_cell(tmp_path, story)

@@ -22,10 +22,10 @@ from tests.support.compute.cell_rig import (
     NAME,
     NAMESPACE,
     Rig,
+    has_condition,
     is_ready,
     on_a_cell,
-    said,
-    saying,
+    status_and_reason,
     waiting,
 )
 
@@ -51,7 +51,7 @@ def test_w18_a_machine_that_cannot_run_is_reported_once(tmp_path, reason):
 
 
 def _says(reason: str, text: str) -> Callable[[Instance], bool]:
-    return lambda i: said(i, "Ready")[1] == reason and text in str(i)
+    return lambda i: status_and_reason(i, "Ready")[1] == reason and text in str(i)
 
 
 def binding(status: ConditionStatus, reason: str) -> NetworkBinding:
@@ -86,14 +86,14 @@ def test_a_network_that_failed_is_reported_by_the_instances_that_wait(tmp_path):
         await rig.decide()
         await rig.seen(lambda i: not waiting(i))
         await bind(rig, "False", "NetworkFailedToCreate")
-        await rig.seen(saying("Ready", "False", "NetworkFailedToCreate"))
+        await rig.seen(has_condition("Ready", "False", "NetworkFailedToCreate"))
         assert is_ready(await rig.seen(name="web-home-dfw-1"))
         await rig.stage.rest()
         assert await rig.reasons() == ["NetworkFailedToCreate"]
 
         await bind(rig, "True", "NetworkContextReady")
 
-        await rig.seen(saying("Ready", "False", "SchedulingGatesPresent"))
+        await rig.seen(has_condition("Ready", "False", "SchedulingGatesPresent"))
         assert await rig.stage.quiet() == []
 
     on_a_cell(tmp_path, story)
@@ -111,7 +111,7 @@ def test_networks_are_not_read_without_networking(tmp_path):
         await rig.seen(lambda i: not waiting(i))
         await rig.stage.rest()
 
-        assert said(await rig.seen(), "Ready") == ("False", "SchedulingGatesPresent")
+        assert status_and_reason(await rig.seen(), "Ready") == ("False", "SchedulingGatesPresent")
 
     on_a_cell(tmp_path, story, CellSettings(name=CELL, networking=False))
 
@@ -130,7 +130,7 @@ def test_bindings_of_other_deployments_requeue_nothing(tmp_path):
         await rig.cell.create(replace(other, metadata=metadata))
         await rig.stage.rest()
 
-        assert said(await rig.seen(), "Ready") == ("False", "SchedulingGatesPresent")
+        assert status_and_reason(await rig.seen(), "Ready") == ("False", "SchedulingGatesPresent")
 
     on_a_cell(tmp_path, story)
 
@@ -142,7 +142,9 @@ def test_without_quota_the_gate_opens(tmp_path):
         rig.start()
         await rig.deploy()
         await rig.instance(finalizers=())
-        open_ = await rig.seen(lambda i: said(i, "QuotaGranted") == ("True", "QuotaDisabled"))
+        open_ = await rig.seen(
+            lambda i: status_and_reason(i, "QuotaGranted") == ("True", "QuotaDisabled")
+        )
         assert not waiting(open_)
         assert open_.metadata.finalizers == ()
         assert rig.shop.calls == 0
@@ -165,7 +167,7 @@ def test_without_quota_a_machine_that_stops_is_no_longer_ready(tmp_path):
         await rig.delete()
         await rig.report(condition("Available", "False", "Stopping"))
 
-        await rig.seen(saying("Ready", "False", "Stopping"))
+        await rig.seen(has_condition("Ready", "False", "Stopping"))
         await rig.stop_machine()
         await rig.gone()
 
@@ -201,7 +203,7 @@ def test_a_namespace_without_the_labels_of_its_project(tmp_path):
         rig.start()
         await rig.deploy()
         await rig.instance()
-        await rig.seen(saying("QuotaGranted", "False", "QuotaProjectIDUnresolvable"))
+        await rig.seen(has_condition("QuotaGranted", "False", "QuotaProjectIDUnresolvable"))
         await rig.stage.rest(400)
         assert await rig.reasons() == ["QuotaProjectIDUnresolvable"]
 

@@ -10,10 +10,10 @@ from tests.support.compute.cell_rig import (
     NAME,
     NAMESPACE,
     Rig,
+    has_condition,
     is_ready,
     on_a_cell,
-    said,
-    saying,
+    status_and_reason,
     waiting,
 )
 
@@ -42,7 +42,7 @@ def test_an_isolated_cell_replaces_its_instances(tmp_path):
         await rig.gone(seconds=1)
         await rig.instance()
         healed = await rig.run_machine()
-        assert said(healed, "QuotaGranted") == ("True", "QuotaAvailable")
+        assert status_and_reason(healed, "QuotaGranted") == ("True", "QuotaAvailable")
 
         heal(rig)
         await rig.stage.rest(120)
@@ -71,7 +71,7 @@ def test_w13_a_grant_that_was_not_reported_yet_outlives_its_cell(tmp_path):
         await rig.restart()
 
         served = await rig.seen(is_ready)
-        assert said(served, "QuotaGranted") == ("True", "QuotaAvailable")
+        assert status_and_reason(served, "QuotaGranted") == ("True", "QuotaAvailable")
 
     on_a_cell(tmp_path, story)
 
@@ -86,7 +86,7 @@ def test_an_isolated_cell_starts_nothing_without_a_grant(tmp_path):
         await cut_off(rig)
         await rig.instance(1)
         name = f"{NAME[:-1]}1"
-        await rig.seen(saying("QuotaGranted", "False", "QuotaBackendUnavailable"), name)
+        await rig.seen(has_condition("QuotaGranted", "False", "QuotaBackendUnavailable"), name)
         await rig.stage.rest()
         assert waiting(await rig.seen(name=name))
 
@@ -116,7 +116,7 @@ def test_a_smaller_grant_opens_no_gate_of_a_larger_instance(tmp_path):
         await cut_off(rig)
         await rig.instance()
 
-        await rig.seen(saying("QuotaGranted", "False", "QuotaBackendUnavailable"))
+        await rig.seen(has_condition("QuotaGranted", "False", "QuotaBackendUnavailable"))
         assert waiting(await rig.seen())
 
     on_a_cell(tmp_path, story)

@@ -14,10 +14,10 @@ from tests.support.compute.cell_rig import (
     NAME,
     NAMESPACE,
     Rig,
+    has_condition,
     is_ready,
     on_a_cell,
-    said,
-    saying,
+    status_and_reason,
     waiting,
 )
 
@@ -51,11 +51,15 @@ def test_a_denied_instance_passes_when_budget_is_free(tmp_path):
         await rig.deploy()
         await rig.instance()
         first = await rig.decide("False", "QuotaExceeded")
-        denied = await rig.seen(saying("QuotaGranted", "False", "QuotaExceeded"))
-        assert said(denied, "Programmed") == said(denied, "Available") == ("False", "PendingQuota")
+        denied = await rig.seen(has_condition("QuotaGranted", "False", "QuotaExceeded"))
+        assert (
+            status_and_reason(denied, "Programmed")
+            == status_and_reason(denied, "Available")
+            == ("False", "PendingQuota")
+        )
         await asyncio.sleep(58)
         await rig.claim(lambda c: c.metadata.uid != first.metadata.uid)
-        assert said(await rig.seen(), "QuotaGranted") == ("False", "QuotaExceeded")
+        assert status_and_reason(await rig.seen(), "QuotaGranted") == ("False", "QuotaExceeded")
 
         await rig.decide()
         await rig.run_machine()
@@ -90,7 +94,7 @@ def test_w15_a_lack_of_budget_is_reported_once(tmp_path):
         await rig.deploy()
         await rig.instance()
         await asyncio.sleep(58)
-        await rig.seen(saying("QuotaGranted", "Unknown", "QuotaNoBudget"))
+        await rig.seen(has_condition("QuotaGranted", "Unknown", "QuotaNoBudget"))
         await rig.stage.rest(600)
 
         assert await rig.reasons() == ["QuotaNoBudget"]

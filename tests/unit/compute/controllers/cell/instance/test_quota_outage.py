@@ -15,10 +15,10 @@ from tests.support.compute.cell_rig import (
     NAME,
     NAMESPACE,
     Rig,
+    has_condition,
     is_ready,
     on_a_cell,
-    said,
-    saying,
+    status_and_reason,
     waiting,
 )
 
@@ -71,12 +71,12 @@ def test_w13_an_outage_of_quota_stops_no_instance(tmp_path):
         rig.shop.cut()
         assert await rig.stage.quiet() == []
         await rig.report(condition("Available", "False", "Starting"))
-        await rig.seen(saying("Ready", "False", "Starting"), seconds=1)
+        await rig.seen(has_condition("Ready", "False", "Starting"), seconds=1)
         await rig.report(condition("Available"))
 
         back = await rig.seen(is_ready, seconds=1)
 
-        assert said(back, "QuotaGranted") == ("True", "QuotaAvailable")
+        assert status_and_reason(back, "QuotaGranted") == ("True", "QuotaAvailable")
 
     on_a_cell(tmp_path, story)
 
@@ -100,7 +100,7 @@ def test_w13_a_controller_that_starts_during_an_outage_stops_nothing(tmp_path):
         rig.start()
         await rig.stage.rest()
         stands = await rig.seen(is_ready)
-        assert said(stands, "QuotaGranted") == ("True", "QuotaAvailable")
+        assert status_and_reason(stands, "QuotaGranted") == ("True", "QuotaAvailable")
         assert await rig.reasons() == ["QuotaBackendUnavailable"]
 
         rig.shop.heal()
@@ -154,7 +154,7 @@ def test_a_refusal_is_reported_and_retried(tmp_path, refusal, status, reason):
         await rig.claim(name=f"{CLAIM[:-1]}1")
         rig.shop.refuse_creates = refusal
         await rig.instance()
-        await rig.seen(saying("QuotaGranted", status, reason))
+        await rig.seen(has_condition("QuotaGranted", status, reason))
         rig.shop.refuse_creates = None
 
         await rig.decide()
@@ -173,7 +173,7 @@ def test_a_project_that_does_not_exist(tmp_path):
         rig.start()
         await rig.deploy(replicas=0)
         await rig.instance()
-        await rig.seen(saying("QuotaGranted", "False", "QuotaProjectNotFound"))
+        await rig.seen(has_condition("QuotaGranted", "False", "QuotaProjectNotFound"))
         await rig.delete()
 
         await rig.gone(seconds=1)
@@ -193,10 +193,10 @@ def test_a_project_that_never_answers_blocks_no_other(tmp_path):
             await rig.instance(ordinal)
         for ordinal in range(1, 20):
             name = f"{NAME[:-1]}{ordinal}"
-            unreachable = saying("QuotaGranted", "False", "QuotaBackendUnavailable")
+            unreachable = has_condition("QuotaGranted", "False", "QuotaBackendUnavailable")
             await rig.seen(unreachable, name, seconds=20)
         await rig.report(condition("Available", "False", "Starting"))
 
-        await rig.seen(saying("Ready", "False", "Starting"), seconds=6)
+        await rig.seen(has_condition("Ready", "False", "Starting"), seconds=6)
 
     on_a_cell(tmp_path, story)

@@ -10,7 +10,15 @@ from compute.controllers.cell.write_back import controller as write_back
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import ObjectMeta, with_metadata
 from tests.support.compute.builders import condition
-from tests.support.compute.cell_rig import CELL, NAME, NAMESPACE, Rig, is_ready, on_a_cell, said
+from tests.support.compute.cell_rig import (
+    CELL,
+    NAME,
+    NAMESPACE,
+    Rig,
+    is_ready,
+    on_a_cell,
+    status_and_reason,
+)
 
 INSTANCES = "compute.datumapis.com/instances"
 
@@ -57,7 +65,11 @@ def test_each_change_is_reported_without_delay(tmp_path):
         await rig.running()
         await rig.report(condition("Available", "False", "InstanceCrashing", "again"))
 
-        await copied(rig, lambda c: said(c, "Ready") == ("False", "InstanceCrashing"), seconds=0.5)
+        await copied(
+            rig,
+            lambda c: status_and_reason(c, "Ready") == ("False", "InstanceCrashing"),
+            seconds=0.5,
+        )
 
     on_a_cell(tmp_path, story)
 
@@ -90,7 +102,9 @@ def test_an_instance_whose_status_does_not_settle_is_copied_after_a_moment(tmp_p
 
         await copied(rig, seconds=1)
         await rig.report(condition("Available", "False", "Stopping"))
-        await copied(rig, lambda c: said(c, "Available") == ("False", "Stopping"), seconds=0.5)
+        await copied(
+            rig, lambda c: status_and_reason(c, "Available") == ("False", "Stopping"), seconds=0.5
+        )
 
     on_a_cell(tmp_path, story)
 
@@ -256,7 +270,7 @@ def test_w16_a_hub_that_was_unreachable_gets_only_differences(tmp_path):
         before = len(rig.stage.writes)
         rig.hub.heal()
 
-        await copied(rig, lambda c: said(c, "Ready")[1] == "InstanceCrashing")
+        await copied(rig, lambda c: status_and_reason(c, "Ready")[1] == "InstanceCrashing")
         await rig.stage.rest()
         written = [w for w in rig.stage.writes[before:] if w[0] == "hub"]
         assert len(written) == 1

@@ -16,6 +16,7 @@ from tests.support.compute.federation_builders import with_meta
 from tests.support.compute.workload_builders import (
     BOTH,
     PROJECT,
+    availability,
     available,
     changed,
     controllers,
@@ -23,7 +24,6 @@ from tests.support.compute.workload_builders import (
     fresh,
     reports,
     run_story,
-    said,
     stray,
 )
 from tests.support.kubekit.stage import Stage
@@ -110,9 +110,9 @@ def test_w5_what_blocks_an_instance_is_reported_by_the_workload(tmp_path, reason
         made = await stage.client(PROJECT).create(fresh(placement("home", "DFW")))
         await stage.named(PROJECT, WorkloadDeployment, "web-home-dfw")
         await reports(stage, "web-home-dfw", ready=0, reason=reason, message="app: no such tag")
-        seen = await stage.seen(PROJECT, made, lambda w: said(w)[1] == reason)
-        assert said(seen)[0] == "False"
-        assert "app: no such tag" in said(seen)[2]
+        seen = await stage.seen(PROJECT, made, lambda w: availability(w)[1] == reason)
+        assert availability(seen)[0] == "False"
+        assert "app: no such tag" in availability(seen)[2]
 
     run_story(tmp_path, story)
 
@@ -208,7 +208,7 @@ def test_a_pause_holds_templates_back_and_numbers_not(tmp_path):
         )
         assert got.spec.template != NEWER
         assert got.metadata.annotations[annotations.PAUSED] == "true"
-        seen = await stage.seen(PROJECT, made, lambda w: "held back" in said(w)[2])
+        seen = await stage.seen(PROJECT, made, lambda w: "held back" in availability(w)[2])
         assert [c.type for c in seen.status.conditions if c.reason == "Paused"] == ["Paused"]
 
         resumed = {"annotations": {annotations.PAUSED: None}}
@@ -217,7 +217,7 @@ def test_a_pause_holds_templates_back_and_numbers_not(tmp_path):
             PROJECT, WorkloadDeployment, "web-home-dfw", true=lambda d: d.spec.template == NEWER
         )
         assert annotations.PAUSED not in got.metadata.annotations
-        await stage.seen(PROJECT, made, lambda w: "held back" not in said(w)[2])
+        await stage.seen(PROJECT, made, lambda w: "held back" not in availability(w)[2])
 
     run_story(tmp_path, story)
 
@@ -272,8 +272,8 @@ def test_a_name_that_is_taken_is_reported_and_waited_for(tmp_path):
         theirs = await client.create(stray("web-home-dfw"))
         made = await client.create(fresh(BOTH))
         seen = await stage.seen(PROJECT, made, lambda w: w.status.deployments == 1)
-        assert said(seen)[1] == "DeploymentNameTaken"
-        assert "web-home-dfw" in said(seen)[2]
+        assert availability(seen)[1] == "DeploymentNameTaken"
+        assert "web-home-dfw" in availability(seen)[2]
         assert await stage.seen(PROJECT, theirs) == theirs
         await client.delete(theirs)
         await stage.seen(PROJECT, made, lambda w: w.status.deployments == 2)
@@ -405,7 +405,7 @@ def test_workloads_of_two_projects_are_kept_apart(tmp_path):
         await stage.engage("projects", "other")
         await stage.client("other").create(fresh(BOTH))
         seen = await stage.named("other", Workload, "web", true=lambda w: w.status.placements)
-        assert "cities not offered to this project: DFW, LHR" in said(seen)[2]
+        assert "cities not offered to this project: DFW, LHR" in availability(seen)[2]
         await stage.client(PROJECT).create(fresh(BOTH))
         await stage.named(PROJECT, WorkloadDeployment, "web-home-dfw")
         assert (await stage.client("other").list(WorkloadDeployment)).items == ()

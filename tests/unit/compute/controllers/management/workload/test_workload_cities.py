@@ -15,13 +15,13 @@ from tests.support.compute.builders import placement
 from tests.support.compute.workload_builders import (
     BOTH,
     PROJECT,
+    availability,
     binding,
     deployment_names,
     fresh,
     network,
     reports,
     run_story,
-    said,
 )
 from tests.support.kubekit import stage as stages
 from tests.support.kubekit.stage import Stage
@@ -33,14 +33,14 @@ def test_w6_a_city_that_is_not_offered_is_reported(tmp_path):
     async def story(stage: Stage) -> None:
         made = await stage.client(PROJECT).create(fresh(placement("home", "DFW", "NRT")))
         seen = await stage.seen(PROJECT, made, lambda w: w.status.deployments == 1)
-        assert "cities not offered to this project: NRT" in said(seen)[2]
+        assert "cities not offered to this project: NRT" in availability(seen)[2]
         await reports(stage, "web-home-dfw", ready=1)
         seen = await stage.seen(PROJECT, made, lambda w: w.status.ready_replicas == 1)
-        assert said(seen)[0] == "True"
-        assert "cities not offered to this project: NRT" in said(seen)[2]
+        assert availability(seen)[0] == "True"
+        assert "cities not offered to this project: NRT" in availability(seen)[2]
         await stage.client(PROJECT).create(binding("NRT"))
         seen = await stage.seen(PROJECT, made, lambda w: w.status.deployments == 2, seconds=0.1)
-        assert "not offered" not in said(seen)[2]
+        assert "not offered" not in availability(seen)[2]
 
     run_story(tmp_path, story)
 
@@ -52,8 +52,8 @@ def test_w6_no_city_at_all_is_a_condition(tmp_path):
         await stage.client(PROJECT).delete(await stage.seen(PROJECT, binding("DFW")))
         made = await stage.client(PROJECT).create(fresh(BOTH))
         seen = await stage.seen(PROJECT, made, lambda w: w.status.conditions)
-        assert said(seen)[:2] == ("False", "NoMatchingLocations")
-        assert "DFW, LHR" in said(seen)[2]
+        assert availability(seen)[:2] == ("False", "NoMatchingLocations")
+        assert "DFW, LHR" in availability(seen)[2]
         await stage.rest()
         assert await stage.quiet() == []
         await stage.client(PROJECT).create(binding("DFW"))
@@ -73,7 +73,7 @@ def test_a_city_that_is_withdrawn_is_cleared_after_the_grace(tmp_path):
         assert await deployment_names(stage) == ["web-home-dfw", "web-home-lhr"]
         seen = await stage.seen(PROJECT, made, lambda w: w.status.deployments == 1, seconds=60.0)
         assert await deployment_names(stage) == ["web-home-dfw"]
-        assert "LHR" in said(seen)[2]
+        assert "LHR" in availability(seen)[2]
 
     run_story(tmp_path, story, grace=Grace(withdrawal=timedelta(seconds=60)))
 
@@ -103,7 +103,7 @@ def test_a_binding_that_cannot_be_read_withdraws_no_city(tmp_path):
         await stage.quiet(600.0)
         seen = await stage.seen(PROJECT, made)
         assert seen.status.deployments == 2
-        assert "no longer offered" not in said(seen)[2]
+        assert "no longer offered" not in availability(seen)[2]
 
     run_story(tmp_path, story)
 
@@ -150,7 +150,7 @@ def test_a_binding_without_a_city_offers_none(tmp_path):
     async def story(stage: Stage) -> None:
         made = await stage.client(PROJECT).create(fresh(BOTH))
         seen = await stage.seen(PROJECT, made, lambda w: w.status.conditions)
-        assert said(seen)[1] == "NoMatchingLocations"
+        assert availability(seen)[1] == "NoMatchingLocations"
 
     run_story(
         tmp_path, story, neighbours=[network(), *(binding(c, city="") for c in ("DFW", "LHR"))]
@@ -165,6 +165,6 @@ def test_a_project_that_does_not_serve_locations_offers_nothing(tmp_path, monkey
     async def story(stage: Stage) -> None:
         made = await stage.client(PROJECT).create(fresh(BOTH))
         seen = await stage.seen(PROJECT, made, lambda w: w.status.conditions)
-        assert said(seen)[1] == "NoMatchingLocations"
+        assert availability(seen)[1] == "NoMatchingLocations"
 
     run_story(tmp_path, story, neighbours=[network()])

@@ -10,6 +10,7 @@ from tests.support.compute.builders import placement, template
 from tests.support.compute.workload_builders import (
     BOTH,
     PROJECT,
+    availability,
     available,
     binding,
     changed,
@@ -18,7 +19,6 @@ from tests.support.compute.workload_builders import (
     network,
     reports,
     run_story,
-    said,
 )
 from tests.support.kubekit import stage as stages
 from tests.support.kubekit.stage import Stage
@@ -39,8 +39,8 @@ def test_nothing_is_placed_before_its_networks_exist(tmp_path):
     async def story(stage: Stage) -> None:
         made = await stage.client(PROJECT).create(fresh(BOTH, template=on("default", "back")))
         seen = await stage.seen(PROJECT, made, lambda w: w.status.conditions)
-        assert said(seen)[:2] == ("False", "NetworkNotFound")
-        assert "networks not found: back" in said(seen)[2]
+        assert availability(seen)[:2] == ("False", "NetworkNotFound")
+        assert "networks not found: back" in availability(seen)[2]
         assert await deployment_names(stage) == []
         await stage.rest()
         await stage.client(PROJECT).create(network("back"))
@@ -56,7 +56,7 @@ def test_w3_missing_networks_are_named_in_order(tmp_path):
         missing = on("zeta", "default", "alpha", "zeta", "attic/alpha")
         made = await stage.client(PROJECT).create(fresh(BOTH, template=missing))
         seen = await stage.seen(PROJECT, made, lambda w: w.status.conditions)
-        assert "networks not found: alpha, attic/alpha, zeta (" in said(seen)[2]
+        assert "networks not found: alpha, attic/alpha, zeta (" in availability(seen)[2]
 
     run_story(tmp_path, story)
 
@@ -70,8 +70,8 @@ def test_w2_a_workload_continues_without_a_network_that_vanished(tmp_path):
         await reports(stage, "web-home-dfw", ready=2)
         await reports(stage, "web-home-lhr", ready=2)
         await stage.client(PROJECT).delete(await stage.seen(PROJECT, network()))
-        seen = await stage.seen(PROJECT, made, lambda w: "not found" in said(w)[2])
-        assert said(seen)[:2] == ("True", "AvailablePlacementFound")
+        seen = await stage.seen(PROJECT, made, lambda w: "not found" in availability(w)[2])
+        assert availability(seen)[:2] == ("True", "AvailablePlacementFound")
         await reports(stage, "web-home-dfw", ready=1)
         seen = await stage.seen(PROJECT, made, lambda w: w.status.ready_replicas == 3)
         assert available(seen)
