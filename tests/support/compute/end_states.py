@@ -113,7 +113,7 @@ def _bare(value: Any) -> Any:
 def _plain(text: str, holders: Mapping[str, str]) -> str:
     for pattern, word in _CHANCE.items():
         text = pattern.sub(word, text)
-    return _UID.sub(lambda found: holders.get(found[0], "<nobody>"), text)
+    return _UID.sub(lambda found: holders.get(found[0], "<unknown>"), text)
 
 
 def differing(left: Any, right: Any) -> Iterator[str]:

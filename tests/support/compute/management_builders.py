@@ -212,7 +212,7 @@ class Setting:
             return await self.events() == sorted(expected)
 
         try:
-            await self.stage.until(are_written, told=f"events {expected}")
+            await self.stage.until(are_written, what=f"events {expected}")
         except AssertionError as failure:
             failure.add_note(f"written: {await self.events()}")
             raise

@@ -49,9 +49,9 @@ class WorldProcess:
         """Begin a life, without waiting for anything."""
         self.lives += 1
         line = [sys.executable, "-m", "compute", "up", f"--data={self.data}", "--port=0"]
-        with self.log.open("ab") as told:
+        with self.log.open("ab") as output:
             self._process = await asyncio.create_subprocess_exec(
-                *line, *self._options, stdin=DEVNULL, stdout=PIPE, stderr=told
+                *line, *self._options, stdin=DEVNULL, stdout=PIPE, stderr=output
             )
 
     async def ready(self) -> None:
@@ -63,8 +63,8 @@ class WorldProcess:
                     if line.decode() == READY:
                         return
         except TimeoutError:
-            raise AssertionError(f"life {self.lives} is not ready: {self.told()}") from None
-        raise AssertionError(f"life {self.lives} ended by itself: {self.told()}")
+            raise AssertionError(f"life {self.lives} is not ready: {self.output()}") from None
+        raise AssertionError(f"life {self.lives} ended by itself: {self.output()}")
 
     async def start(self) -> None:
         await self.begin()
@@ -74,7 +74,7 @@ class WorldProcess:
         """End this life, as a power switch would end that of a process."""
         process, self._process = self._process, None
         assert process is not None
-        assert process.returncode is None, f"life {self.lives} ended by itself: {self.told()}"
+        assert process.returncode is None, f"life {self.lives} ended by itself: {self.output()}"
         os.kill(process.pid, signal.SIGKILL)
         await process.communicate()
         clients, self._clients = self._clients, {}
@@ -106,13 +106,13 @@ class WorldProcess:
         """What the server answers at a path that is no object's, such as ``/metrics``."""
         return await asyncio.to_thread(self._page, path)
 
-    def told(self) -> str:
-        """What all lives so far have told on stderr."""
+    def output(self) -> str:
+        """The stderr of all lives so far."""
         return self.log.read_text()
 
     def strange(self) -> list[str]:
-        """The errors among it that nobody can explain, and whatever is no line of a log at all."""
-        lines = self.told().splitlines()
+        """The unexpected errors in it, and every line that is not a log line."""
+        lines = self.output().splitlines()
         return [each for each in lines if not _WELL.match(each) and not _EXPLAINED.search(each)]
 
     async def end(self) -> None:

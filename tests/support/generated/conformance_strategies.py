@@ -132,7 +132,7 @@ def _others() -> st.SearchStrategy[dict[str, Json]]:
 
 @st.composite
 def _lists(draw: st.DrawFn, inner: st.SearchStrategy[dict[str, Json]]) -> dict[str, Json]:
-    told_apart: dict[str, Json] = draw(
+    keyed: dict[str, Json] = draw(
         st.sampled_from(
             (
                 {},
@@ -153,8 +153,8 @@ def _lists(draw: st.DrawFn, inner: st.SearchStrategy[dict[str, Json]]) -> dict[s
     for keyword in ("uniqueItems", "x-kubernetes-preserve-unknown-fields"):
         if draw(st.integers(0, 9)) == 0:
             kept[keyword] = True
-    items = {} if draw(st.integers(0, 9)) == 0 and not told_apart else {"items": draw(inner)}
-    return {"type": "array"} | items | told_apart | kept | draw(_alternatives())
+    items = {} if draw(st.integers(0, 9)) == 0 and not keyed else {"items": draw(inner)}
+    return {"type": "array"} | items | keyed | kept | draw(_alternatives())
 
 
 @st.composite

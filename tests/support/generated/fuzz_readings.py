@@ -1,4 +1,4 @@
-"""Everything that reads what somebody sent, what it may raise, and some of what it takes."""
+"""All readers of input from clients, the errors they may raise, and some valid input."""
 
 import gzip
 import json
@@ -191,7 +191,7 @@ def pattern(text: str) -> None:
 
 
 def token(text: str) -> None:
-    """Nobody but the key makes a token."""
+    """Only the key makes a token."""
     claims = KEY.read(text)
     assert claims is None or text == TOKEN
     assert read_claims(KEY, text) is None
@@ -203,19 +203,19 @@ def request_head(data: bytes) -> None:
 
 
 def acting_as(data: bytes) -> object:
-    """The headers of somebody who wants to act as another. Other names no reader of HTTP takes."""
+    """The headers of a client that impersonates. No HTTP reader accepts other names."""
     lines = [line.partition(":") for line in data.decode("latin-1").split("\r\n")]
     headers = {n.lower(): v.strip() for n, _, v in lines if HEADER_NAME.fullmatch(n)}
     request = ServerRequest("GET", "/", headers=headers)
     if not impersonation.asked_for(request):
         return None
-    somebody = Identity(User("ann"), "token")
+    identity = Identity(User("ann"), "token")
     plane: Any = _Plane
-    return impersonation.in_plane(somebody, request, plane, _Anything())
+    return impersonation.in_plane(identity, request, plane, _Anything())
 
 
 def audit_line(data: bytes) -> None:
-    """A line about somebody who calls himself so, and everything else as well."""
+    """An audit line about a user of this name, with all other values."""
     text = data.decode("utf-8", "surrogateescape")
     about = Attributes(verb=text, resource=text, name=text, namespace=text, group=text)
     entry = audit_lines.AuditEntry(
@@ -248,7 +248,7 @@ def _ignore_it(_: object) -> None:
     return
 
 
-TOKEN = KEY.sign(b'{"sub":"somebody"}')
+TOKEN = KEY.sign(b'{"sub":"ann"}')
 PLACES = (b"api/v1/namespaces/default/configmaps/a", b"apis/events.k8s.io/v1/namespaces/a/events", b"api/v1/watch/namespaces/default/secrets", b"api/v1/namespaces/a%2Db/serviceaccounts/b/token")  # fmt: skip
 DOCUMENTS = (
     encoded(ACCOUNT),

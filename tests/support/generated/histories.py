@@ -1,8 +1,8 @@
-"""Concurrent clients and watchers on one door, and everything they were told.
+"""Concurrent clients and watchers on one transport, and everything they received.
 
 Each write carries a value that is never used again, so that every answer and every event can be
 traced to the write it speaks of. Watchers leave and come back at random, and list again when they
-are told that what they missed is forgotten.
+get the error that what they missed is compacted.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ COLLECTION = ResourceLocation(ConfigMap.RESOURCE, NAMESPACE)
 
 
 class ObservedEvent(NamedTuple):
-    """One thing a watcher was told: an event, a bookmark, or an entry of a list."""
+    """One thing that a watcher received: an event, a bookmark, or an entry of a list."""
 
     type: Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "LISTED", "RELIST"]
     revision: int
@@ -62,7 +62,7 @@ class History:
     written: dict[int, tuple[str, str]] = field(default_factory=dict)  # revision: key, value
     watchers: list[tuple[str, list[ObservedEvent]]] = field(
         default_factory=list
-    )  # parity, what was told
+    )  # parity, what was received
     reference: list[ObservedEvent] = field(default_factory=list)
     lists: list[tuple[int, int, dict[str, str]]] = field(default_factory=list)
     absence: Absence = field(default_factory=Absence)

@@ -75,7 +75,7 @@ def _lines() -> Iterator[Case]:
     }
     for name, raw in broken.items():
         yield Case(name, raw + AUTH + b"\r\n")
-    # The parser takes it for HTTP/1.0, which harms nobody: the path is still looked up.
+    # The parser takes it for HTTP/1.0, which does no harm: the path is still looked up.
     yield Case("other protocol", b"GET / RTSP/1.0\r\n" + HOST + AUTH + b"\r\n", 404)
 
 
@@ -221,7 +221,7 @@ def _credentials() -> Iterator[Case]:
     for name, raw in headers.items():
         start = b"GET " + MAPS + b" HTTP/1.1\r\n" + HOST
         yield Case(f"credentials {name}", start + raw + b"\r\n", 401, closes=False)
-    yield Case("acting as nobody", GET + b"Impersonate-Group: crew\r\n\r\n", 400, closes=False)
+    yield Case("acting as no user", GET + b"Impersonate-Group: crew\r\n\r\n", 400, closes=False)
 
 
 def _paths() -> Iterator[Case]:
@@ -248,7 +248,7 @@ def _paths() -> Iterator[Case]:
         "empty namespace": ("/api/v1/namespaces//configmaps", 404),
         "empty name": (f"{CONFIG_MAPS}//status", 404),
         "unknown kind": ("/api/v1/things", 404),
-        "unknown group": ("/apis/nobody/v1/things", 404),
+        "unknown group": ("/apis/unknown/v1/things", 404),
         "empty group": ("/apis//v1/configmaps", 404),
         "unknown version": ("/api/v2/configmaps", 404),
         "unknown part": (f"{CONFIG_MAPS}/a/status", 404),

@@ -1,6 +1,6 @@
 """A judge of histories: whether these answers could have been given one at a time.
 
-The search is that of Wing and Gong with the memory of Lowe: take operations one by one that nobody
+The search is that of Wing and Gong with the memory of Lowe: take operations one by one that no operation
 finished before, follow what the object would be, go back where an answer does not fit, and never
 look twice at the same operations done with the same object. Keys are judged one by one, since a
 history is linearizable exactly if that of each key is.

@@ -46,7 +46,7 @@ ACCEPTS = (
     "application/json;as=Table;v=v9",
 )
 ODD_HEADERS = (
-    ("Impersonate-User", "somebody"),
+    ("Impersonate-User", "ann"),
     ("Impersonate-User", ""),
     ("Impersonate-Extra-%zz", "x"),
     ("Content-Encoding", "gzip"),

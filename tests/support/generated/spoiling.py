@@ -1,4 +1,4 @@
-"""Inputs for parsers: any bytes, and bytes that were good before somebody spoiled them."""
+"""Inputs for parsers: any bytes, and valid bytes that were changed."""
 
 from collections.abc import Sequence
 

@@ -139,7 +139,7 @@ class AccessWorld:
 
 
 def scenario(test: Callable[..., Awaitable[None]]) -> Callable[..., Any]:
-    """A coroutine function that is told an `AccessWorld`, as a test."""
+    """A coroutine function that receives an `AccessWorld`, as a test."""
 
     @functools.wraps(test)
     def run(tmp_path: Path, **parameters: object) -> None:

@@ -275,7 +275,7 @@ async def world(directory: Path, around: WebhookSettings | None = None) -> Async
 
 
 def scenario(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
-    """A coroutine function that is told a `World` and a `Server`, as a test, on a real clock."""
+    """A coroutine function that receives a `World` and a `Server`, as a test, on a real clock."""
 
     @functools.wraps(test)
     def run(tmp_path: Path, **parameters: object) -> None:

@@ -195,7 +195,7 @@ class Kr8s:
         return await self._ask(self._named(name), "patch", patch)
 
     async def apply(self, manifest: Document, manager: str, *, force: bool = False) -> Document:
-        with _told_by_kr8s():
+        with _errors_of_kr8s():
             async with self._api.call_api(
                 "PATCH",
                 version=self._kind.version,
@@ -221,7 +221,7 @@ class Kr8s:
                 yield event, changed.raw.to_dict()
 
     async def _ask(self, about: Any, method: str, *args: Any, **said: Any) -> Document:
-        with _told_by_kr8s():
+        with _errors_of_kr8s():
             await _called(getattr(about, method), *args, **said, blocks=self._blocks)
         document: Document = about.raw.to_dict()
         return document
@@ -315,7 +315,7 @@ async def _called(method: Callable[..., Any], *args: Any, blocks: bool, **said: 
 
 async def _each(found: Any) -> AsyncGenerator[Any, None]:
     if hasattr(found, "__aiter__"):
-        # A generator that nobody closes would be closed by the collector, after its loop is gone.
+        # A generator that is not closed would be closed by the collector, after its loop is gone.
         async with aclosing(aiter(found)) as each:
             async for one in each:
                 yield one
@@ -326,7 +326,7 @@ async def _each(found: Any) -> AsyncGenerator[Any, None]:
 
 
 @contextmanager
-def _told_by_kr8s() -> Iterator[None]:
+def _errors_of_kr8s() -> Iterator[None]:
     try:
         yield
     except kr8s.NotFoundError as error:

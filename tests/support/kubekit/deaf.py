@@ -1,4 +1,4 @@
-"""A client that can be made deaf: it hears of no change, though whoever asks it is answered."""
+"""A client that can be made deaf: its watches show no change, while its requests are answered."""
 
 import asyncio
 from collections.abc import Callable

@@ -145,7 +145,7 @@ async def opened(
 
 
 def scenario(test: Callable[[DefinitionWorld], Awaitable[None]]) -> Callable[[Path], None]:
-    """A coroutine function that is told a `DefinitionWorld`, as a test."""
+    """A coroutine function that receives a `DefinitionWorld`, as a test."""
 
     @functools.wraps(test)
     def run(tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ class Described:
 
     @property
     def access(self) -> Authorizer:
-        """Nobody asks for it."""
+        """It is never called."""
         return Authorizer(self.registry.store)
 
 

@@ -60,7 +60,7 @@ class Candidate:
 
 
 class Rivals:
-    """A plane, and those who compete for a Lease on it."""
+    """A plane, and the candidates for a Lease on it."""
 
     def __init__(self, plane: Any, seed: int, settings: ElectionSettings) -> None:
         self.client = LocalClient(plane)
@@ -83,7 +83,7 @@ class Rivals:
         return self.candidates[-1]
 
     def holding(self) -> list[Term]:
-        """The terms of everybody that hold at this moment."""
+        """The terms of all candidates that hold at this moment."""
         return [term for each in self.candidates for term in each.terms if term.holds()]
 
     @property

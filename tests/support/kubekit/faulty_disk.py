@@ -148,10 +148,10 @@ class _File:
         return len(self._blocks.seen)
 
     def xLock(self, level):  # noqa: N802 - SQLite's name
-        """Everybody may."""
+        """Allow it."""
 
     def xUnlock(self, level):  # noqa: N802 - SQLite's name
-        """Everybody may."""
+        """Allow it."""
 
     def xCheckReservedLock(self):  # noqa: N802 - SQLite's name
         return False

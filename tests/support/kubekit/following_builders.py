@@ -1,4 +1,4 @@
-"""A door to a plane that fails as it is told to, and what a follower makes of it."""
+"""A transport to a plane that fails by plan, and the results of a follower."""
 
 import asyncio
 from collections import deque
@@ -91,13 +91,13 @@ class FaultyTransport(LocalTransport):
 async def _spoilt(events: AsyncIterator[WatchEvent], plan: Plan) -> AsyncIterator[WatchEvent]:
     if plan.silent:
         await asyncio.Event().wait()
-    told: list[WatchEvent] = []
-    while plan.cut_after is None or len(told) < plan.cut_after:
+    sent: list[WatchEvent] = []
+    while plan.cut_after is None or len(sent) < plan.cut_after:
         event = await anext(events, None)
         if event is None:
             return
-        told.append(event)
-        for again in told if plan.doubled else (event,):
+        sent.append(event)
+        for again in sent if plan.doubled else (event,):
             yield again
         if plan.garbled:
             yield WatchEvent("ADDED", {"metadata": {"name": 7}})
@@ -106,7 +106,7 @@ async def _spoilt(events: AsyncIterator[WatchEvent], plan: Plan) -> AsyncIterato
 
 
 def faulty(plane: Plane) -> tuple[Client, FaultyTransport]:
-    """A client, and the door below it that can be told to fail."""
+    """A client, and the transport below it that fails on demand."""
     door = FaultyTransport(plane)
     return Client(door), door
 
@@ -117,7 +117,7 @@ def _now() -> float:
 
 @dataclass
 class Picture(Generic[K]):
-    """What a listener makes of the steps, and how he came to it."""
+    """The state that a listener builds from the steps, and the changes that led to it."""
 
     objects: dict[Key, K] = field(default_factory=dict)
     steps: list[Any] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""A real server on a loopback socket, and a client that sends whatever bytes it is told to."""
+"""A real server on a loopback socket, and a client that sends any bytes."""
 
 import asyncio
 import ssl

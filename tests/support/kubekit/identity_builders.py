@@ -40,7 +40,7 @@ ADMIN = User("admin", ("admins",))
 
 
 class Clock:
-    """The time, which passes when it is told to."""
+    """A clock that a test moves."""
 
     def __init__(self, now: datetime) -> None:
         self.now = now
@@ -53,7 +53,7 @@ class Clock:
 
 
 class Allowing:
-    """An access rule: everything but to act as somebody, of which only this is allowed."""
+    """An access rule: everything, but of impersonation only this."""
 
     def __init__(self, allowed: Iterable[tuple[str, str]] = ()) -> None:
         self.allowed = set(allowed)
@@ -114,7 +114,7 @@ class House:
         return meta_of(written.record).uid
 
     async def token(self, name: str = "robot", **spec: object) -> str:
-        """A token of a service account, asked for as everybody does."""
+        """A token of a service account, requested through the API."""
         header = f"Authorization: Bearer {self.tokens.issue(ADMIN)}"
         reply = await self.ask(post(f"{ACCOUNTS}/{name}/token", {"spec": spec}, header))
         assert reply.code == 201, reply.document
@@ -155,7 +155,7 @@ def post(path: str, document: object, *headers: str) -> bytes:
 
 
 def raw_post(path: str, body: bytes, *headers: bytes) -> bytes:
-    """A request without credentials of its own, in bytes that nobody has looked at."""
+    """A request without credentials of its own, in bytes that are not parsed."""
     lines = [f"POST {path} HTTP/1.1".encode(), b"Host: localhost", *headers]
     lines += [b"Content-Type: application/json", b"Content-Length: %d" % len(body)]
     return b"\r\n".join(lines) + b"\r\n\r\n" + body

@@ -30,7 +30,7 @@ HERE = cluster_name("here")
 
 @dataclass
 class InformerWorld:
-    """A plane, a door that fails when told to, and a client beside it that writes."""
+    """A plane, a transport that fails on demand, and a client beside it that writes."""
 
     plane: Plane
     client: Client
@@ -81,10 +81,10 @@ class Ear:
     """A listener. It notes ``+name``, ``~name`` and ``-name``."""
 
     def __init__(self) -> None:
-        self.heard: list[str] = []
+        self.signs: list[str] = []
         self.changes: list[CacheChange[Any]] = []
 
     def __call__(self, change: CacheChange[Any]) -> None:
         sign = "+" if change.added else "-" if change.removed else "~"
-        self.heard.append(sign + change.name)
+        self.signs.append(sign + change.name)
         self.changes.append(change)

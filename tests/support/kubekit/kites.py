@@ -1,4 +1,4 @@
-"""A kind that nobody here has a class for, and its manifests: kites, with a status and a scale."""
+"""A kind without a class, and its manifests: kites, with a status and a scale."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A client that sends what it is told to a plane over TLS, and is not too strict about it."""
+"""A client that sends any request to a plane over TLS, and is lenient about the response."""
 
 import socket
 import ssl
@@ -32,8 +32,8 @@ class Reply:
             status = msgspec.json.decode(self.body)
         except msgspec.DecodeError:
             return "its refusal is no JSON"
-        told = {name: status.get(name) for name in ("kind", "apiVersion", "status", "code")}
-        if told != {"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": self.code}:
+        status = {name: status.get(name) for name in ("kind", "apiVersion", "status", "code")}
+        if status != {"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": self.code}:
             return "its refusal is no Status"
         return "" if status.get("reason") and status.get("message") else "it says not why"
 

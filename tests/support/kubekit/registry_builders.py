@@ -190,7 +190,7 @@ class World:
 def scenario(
     test: Callable[..., Awaitable[None]] | None = None, *, settings: StoreSettings | None = None
 ) -> Callable[..., Any]:
-    """A coroutine function that is told a `World`, as a test; further arguments are parameters."""
+    """A coroutine function that receives a `World`, as a test; further arguments are parameters."""
     if test is None:
         return functools.partial(scenario, settings=settings)
 

@@ -83,7 +83,7 @@ class RuntimeWorld:
     metrics: Metrics = field(default_factory=Metrics)
 
     def client(self, cluster: ClusterName = A, manager: str = "kubectl-edit") -> Client:
-        """Somebody else's client, which nobody records."""
+        """A client of another user, which is not recorded."""
         return LocalClient(self.planes[cluster], manager=manager)
 
     def writer(self, cluster: ClusterName = A) -> Client:
@@ -146,7 +146,7 @@ def run_story(directory: Path, story: Callable[[RuntimeWorld], Coroutine[Any, An
 async def world(
     directory: Path, names: Iterable[ClusterName] = (A, B), kinds: Kinds | None = None
 ) -> AsyncIterator[RuntimeWorld]:
-    """Planes, and nobody looking after them yet."""
+    """Planes without controllers."""
     async with AsyncExitStack() as stack:
         planes = {}
         for name in names:

@@ -3,7 +3,7 @@
     def test_it(tmp_path):
         staged(tmp_path, story)          # async def story(stage: Stage) -> None
 
-Planes are the real ones and serve every kind of ours. Time moves only when everybody waits, so a
+Planes are the real ones and serve every kind of ours. Time moves only when all tasks wait, so a
 story of an hour takes no time; `until` waits for something to become true, and says what was seen
 when it never does.
 """
@@ -50,28 +50,28 @@ def every_kind() -> Kinds:
 
 @dataclass
 class Observer:
-    """Somebody who looks at planes, and waits for what is to happen there."""
+    """Observes planes, and waits for states there."""
 
     planes: dict[str, Plane] = field(default_factory=dict)
     writes: list[Write] = field(default_factory=list)  # in order
 
     def observe(self, name: str, plane: Plane) -> None:
         """Look at a plane from now on, under this name."""
-        plane.store.listen(lambda kind, event: self._heard(name, kind, event))
+        plane.store.listen(lambda kind, event: self._on_change(name, kind, event))
         self.planes[name] = plane
 
     def client(self, name: str, manager: str = "kubectl") -> Client:
-        """A user's own client to a plane, which nobody records."""
+        """The client of a user to a plane, which is not recorded."""
         return LocalClient(self.planes[name], manager=manager)
 
     async def until(
-        self, true: Callable[[], Awaitable[T | None]], seconds: float = 60.0, told: str = ""
+        self, true: Callable[[], Awaitable[T | None]], seconds: float = 60.0, what: str = ""
     ) -> T:
         """What ``true`` answers, once that is neither None nor False nor empty."""
         ends = asyncio.get_running_loop().time() + seconds
         while not (answer := await true()):
             if asyncio.get_running_loop().time() > ends:
-                raise AssertionError(f"after {seconds:g} s still not: {told or true}")
+                raise AssertionError(f"after {seconds:g} s still not: {what or true}")
             await asyncio.sleep(0.01)
         return answer
 
@@ -120,7 +120,7 @@ class Observer:
         await self.until(look, seconds, f"{plane}: {kind.__name__} {namespace}/{name} to be gone")
 
     async def rest(self, seconds: float = 30.0) -> None:
-        """Let everything come to its end: nobody writes for so long, leases aside."""
+        """Wait until nothing is written for so long, leases aside."""
         while await self.quiet(seconds):
             continue
 
@@ -130,13 +130,13 @@ class Observer:
         await asyncio.sleep(seconds)
         return [each for each in self.writes[before:] if not each[1].endswith("/leases")]
 
-    def _heard(self, plane: str, kind: str, event: ChangeEvent) -> None:
+    def _on_change(self, plane: str, kind: str, event: ChangeEvent) -> None:
         self.writes.append((plane, kind, event.record.key))
 
 
 @dataclass
 class Stage(Observer):
-    """Planes by name, roles by name, and a kit to make controllers with."""
+    """Planes by name, roles by name, and a factory for controllers."""
 
     environment: ExecutionEnvironment = field(kw_only=True)
     directory: Path = field(kw_only=True)

@@ -18,7 +18,7 @@ HEAD = b'{"kind":"Widget","metadata":{'
 
 
 class Clock:
-    """A clock that moves when it is told to."""
+    """A clock that a test moves."""
 
     def __init__(self) -> None:
         self.moment = datetime(2026, 1, 1, tzinfo=UTC)

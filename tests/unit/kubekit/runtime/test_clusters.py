@@ -15,16 +15,16 @@ P1, P2 = cluster_name("p1"), cluster_name("p2")
 
 
 class Ear:
-    """Notes which clusters it is told of."""
+    """Records the calls it receives."""
 
     def __init__(self):
-        self.heard = []
+        self.calls = []
 
     def engage(self, cluster):
-        self.heard.append(("engage", cluster.name))
+        self.calls.append(("engage", cluster.name))
 
     def disengage(self, cluster):
-        self.heard.append(("disengage", cluster.name))
+        self.calls.append(("disengage", cluster.name))
 
 
 class Closing(LocalClient):
@@ -37,7 +37,7 @@ class Closing(LocalClient):
 
 
 def with_clusters(directory, story):
-    async def told():
+    async def scenario():
         async with opened(directory) as world:
             clusters = Clusters("project", environment())
             try:
@@ -45,11 +45,11 @@ def with_clusters(directory, story):
             finally:
                 await clusters.close()
 
-    run(told())
+    run(scenario())
 
 
-def test_whoever_joins_hears_of_all(tmp_path):
-    """Those that are there are told at once, later ones when they come, each when it goes."""
+def test_a_listener_is_called_for_all_clusters(tmp_path):
+    """For engaged clusters at once, for later ones when they are engaged, for each when it leaves."""
 
     async def story(clusters, client):
         ear = Ear()
@@ -58,7 +58,7 @@ def test_whoever_joins_hears_of_all(tmp_path):
         await clusters.engage(P2, client())
         await clusters.disengage(P1)
         await clusters.disengage(P1)
-        assert ear.heard == [("engage", "p1"), ("engage", "p2"), ("disengage", "p1")]
+        assert ear.calls == [("engage", "p1"), ("engage", "p2"), ("disengage", "p1")]
         assert [cluster.name for cluster in clusters] == ["p2"]
         assert len(clusters) == 1
 
@@ -73,7 +73,7 @@ def test_engaging_the_same_again_changes_nothing(tmp_path):
         clusters.join(ear)
         first = await clusters.engage(P1, same)
         assert await clusters.engage(P1, same) is first
-        assert ear.heard == [("engage", "p1")]
+        assert ear.calls == [("engage", "p1")]
 
     with_clusters(tmp_path, story)
 
@@ -86,7 +86,7 @@ def test_another_client_is_another_cluster(tmp_path):
         clusters.join(ear)
         first = await clusters.engage(P1, old)
         second = await clusters.engage(P1, client())
-        assert ear.heard == [("engage", "p1"), ("disengage", "p1"), ("engage", "p1")]
+        assert ear.calls == [("engage", "p1"), ("disengage", "p1"), ("engage", "p1")]
         assert (first.scope.closed, old.closed) == (True, True)
         assert clusters.get(P1) is second
 
@@ -124,7 +124,7 @@ def test_problems_name_cluster_and_kind(tmp_path):
 
 
 def test_a_task_that_failed_is_a_problem(tmp_path):
-    """A cache that nobody keeps any more must not look as if all were well."""
+    """A cache that is no longer kept in sync must be reported as a problem."""
 
     async def fails():
         raise LookupError("no")

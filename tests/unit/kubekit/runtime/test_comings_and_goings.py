@@ -43,7 +43,7 @@ def tasks_of(name):
 
 
 def test_of_two_that_take_the_place_of_one_at_once_one_stays(tmp_path):
-    """Whoever comes second takes the place of the first: neither is left running unseen."""
+    """The second cluster replaces the first: neither keeps running unseen."""
 
     async def story(there):
         doors = [Door(there.planes[A], seconds=1.0) for _ in range(3)]
@@ -104,7 +104,7 @@ def test_letting_a_cluster_go_again_finishes_what_was_interrupted(tmp_path):
     run_story(tmp_path, story)
 
 
-def test_a_connection_that_cannot_be_closed_stops_nobody(tmp_path, caplog):
+def test_a_connection_that_cannot_be_closed_stops_nothing(tmp_path, caplog):
     """Clusters after it are let go all the same; the log tells."""
 
     async def story(there):
@@ -164,9 +164,7 @@ class Troubled:
             raise LookupError("some fail")
         client = self._projects.get(request.cluster).client
         found = await client.find(ConfigMap, request.name, request.namespace)
-        if (
-            found is None
-        ):  # an error would be kept, with all that it has seen, by whoever reads logs
+        if found is None:  # an error would be kept, with all that it has seen, by the log capture
             return DONE
         self._recorder.event(client, found, "Normal", "Seen", "again", "Look")
         if turn == 1:
@@ -192,7 +190,7 @@ async def come_and_go(there, names, rounds):
         await asyncio.sleep(number)  # they are met in different states of their beginning
         for name in names[number:] + names[:number]:
             await there.projects.disengage(name)
-    await asyncio.sleep(2)  # a pass that is told to end has a second for it
+    await asyncio.sleep(2)  # a cancelled pass has a second to end
     gc.collect()
     return [ref() for ref in engaged if ref() is not None]
 

@@ -72,7 +72,7 @@ def test_the_first_failure_ends_it_once_what_is_under_way_has_ended(bad, begun):
 
 
 def test_who_gives_up_ends_what_is_under_way():
-    """A caller that is cancelled leaves nobody behind."""
+    """A caller that is cancelled leaves no task behind."""
 
     async def story():
         sink = Desk()

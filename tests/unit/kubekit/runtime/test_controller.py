@@ -44,7 +44,7 @@ def failing(*errors: BaseException) -> Reconciling:
     return Reconciling(reconcile)
 
 
-def told_of(directory, reconciler, seconds=600.0, settings=None):
+def run_controller(directory, reconciler, seconds=600.0, settings=None):
     """The figures of a controller after it has worked on one object for a while."""
     kept = []
 
@@ -106,16 +106,16 @@ def test_asking_for_a_look_at_once_does_not_stop_the_clock(tmp_path):
         return Result(timedelta(0))
 
     reconciler = Reconciling(reconcile)
-    told_of(tmp_path, reconciler, seconds=0.5)
+    run_controller(tmp_path, reconciler, seconds=0.5)
     assert 10 < reconciler.names.count("one") <= 501
 
 
 @pytest.mark.parametrize("race", [Conflict, AlreadyExists])
 def test_a_lost_race_is_tried_again_quickly_and_is_no_error(tmp_path, race, caplog):
-    """Somebody else was faster: that is no fault, and the next look is soon."""
+    """Another writer was faster: that is no error, and the next pass is soon."""
     caplog.set_level(logging.INFO)
     reconciler = failing(race("moved on"), race("moved on"))
-    counters = told_of(tmp_path, reconciler, seconds=0.5)
+    counters = run_controller(tmp_path, reconciler, seconds=0.5)
 
     assert [line.result for line in lines(caplog)] == ["race", "race", "done"]
     assert (counters.errors, counters.panics) == (0, 0)
@@ -125,7 +125,7 @@ def test_a_lost_race_is_tried_again_quickly_and_is_no_error(tmp_path, race, capl
 def test_a_race_that_is_always_lost_becomes_an_error(tmp_path):
     """A name that another owns is taken every time, and must be seen."""
     reconciler = failing(*(AlreadyExists("taken") for _ in range(100)))
-    counters = told_of(tmp_path, reconciler)
+    counters = run_controller(tmp_path, reconciler)
 
     assert counters.results[PassResult.REQUEUE] == 5
     assert 5 < counters.errors < 20
@@ -141,7 +141,7 @@ def test_races_are_counted_in_a_row(tmp_path):
         return Result(timedelta(seconds=1))
 
     reconciler = Reconciling(reconcile)
-    counters = told_of(tmp_path, reconciler, seconds=60)
+    counters = run_controller(tmp_path, reconciler, seconds=60)
 
     assert counters.errors == 0
     assert counters.results[PassResult.REQUEUE] > 20
@@ -150,7 +150,7 @@ def test_races_are_counted_in_a_row(tmp_path):
 def test_an_error_is_tried_again_after_a_time_that_doubles(tmp_path):
     """Ten failures in a row take seconds, not minutes, and then it is well."""
     reconciler = failing(*(Unavailable("away") for _ in range(10)))
-    counters = told_of(tmp_path, reconciler)
+    counters = run_controller(tmp_path, reconciler)
 
     assert counters.errors == 10
     assert counters.results[PassResult.SUCCESS] >= 1
@@ -166,7 +166,7 @@ def test_success_forgets_the_failures(tmp_path):
         return Result(timedelta(seconds=1))
 
     reconciler = Reconciling(reconcile)
-    told_of(tmp_path, reconciler, seconds=30)
+    run_controller(tmp_path, reconciler, seconds=30)
     assert len(reconciler.asked) > 60
 
 
@@ -193,7 +193,7 @@ def test_a_pass_that_needs_a_cluster_which_has_gone_is_dropped_quietly(tmp_path,
     """It is neither an error nor tried again."""
     caplog.set_level(logging.INFO)
     reconciler = failing(NotEngaged(A))
-    counters = told_of(tmp_path, reconciler)
+    counters = run_controller(tmp_path, reconciler)
 
     assert counters.errors == 0
     assert [(line.result, line.levelname) for line in lines(caplog)] == [("not engaged", "INFO")]
@@ -203,7 +203,7 @@ def test_a_fight_is_left_alone_for_as_long_as_it_says(tmp_path, caplog):
     """The object is looked at again when it may be written again, and not before."""
     caplog.set_level(logging.INFO)
     reconciler = failing(WriteConflictLoop("two write it", 300.0))
-    told_of(tmp_path, reconciler, seconds=299)
+    run_controller(tmp_path, reconciler, seconds=299)
     assert reconciler.names.count("one") == 1
     assert lines(caplog)[0].requeue_after == 300.0
 
@@ -223,14 +223,14 @@ def test_of_a_group_the_part_decides_that_asks_most_for_another_try(
 ):
     """What several tasks of a pass raise together is judged by each of them."""
     caplog.set_level(logging.INFO)
-    told_of(tmp_path, failing(ExceptionGroup("tasks", parts)))
+    run_controller(tmp_path, failing(ExceptionGroup("tasks", parts)))
     assert lines(caplog)[0].result == result
 
 
 def test_each_pass_leaves_one_line(tmp_path, caplog):
     """The line says who looked at what, how it ended, how long it took and what it wrote."""
     caplog.set_level(logging.DEBUG)
-    told_of(tmp_path, failing(Unavailable("away")))
+    run_controller(tmp_path, failing(Unavailable("away")))
     first, second = lines(caplog)
 
     assert (first.controller, first.result, first.error) == ("minder", "error", "Unavailable: away")
@@ -245,7 +245,7 @@ def test_each_pass_leaves_one_line(tmp_path, caplog):
 def test_the_level_of_quiet_passes_can_be_set(tmp_path, caplog):
     """With level DEBUG only passes that failed are shown to who looks at INFO."""
     caplog.set_level(logging.INFO)
-    told_of(
+    run_controller(
         tmp_path, failing(Unavailable("away")), settings=ControllerSettings(level=logging.DEBUG)
     )
     assert [line.result for line in lines(caplog)] == ["error"]
@@ -262,7 +262,7 @@ def test_a_traceback_is_shown_once_for_each_place(tmp_path, caplog):
         return DONE
 
     reconciler = Reconciling(reconcile)
-    counters = told_of(tmp_path, reconciler)
+    counters = run_controller(tmp_path, reconciler)
     failed = [line for line in caplog.records if line.name == PASSES]
 
     assert [line.exc_info is not None for line in failed] == [True, False, False, True, False]
@@ -280,7 +280,7 @@ def test_the_tracebacks_remembered_are_bounded(tmp_path, caplog):
 
     reconciler = Reconciling(reconcile)
     settings = ControllerSettings(longest_backoff=0.01)
-    told_of(tmp_path, reconciler, settings=settings)
+    run_controller(tmp_path, reconciler, settings=settings)
     shown = [line for line in caplog.records if line.name == PASSES and line.exc_info]
 
     assert len(shown) == 600  # each is a class of its own
@@ -326,7 +326,7 @@ def test_a_pass_is_part_of_the_trace_that_its_object_carries(tmp_path, tracing, 
     assert traces == [expected]
 
 
-def test_a_reconciler_that_answers_nothing_is_told_what_to_return():
+def test_a_reconciler_that_returns_none_gets_an_error_with_the_fix():
     """The return at its end was forgotten: the error says what belongs there."""
     nothing: Any = None
     outcomes = PassOutcomes(RequestBackoff(Random(1)), Random(1), ControllerCounters())

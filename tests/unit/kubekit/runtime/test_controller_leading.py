@@ -1,4 +1,4 @@
-"""Working is for the leader, and has an end: the lease is lost, or the process is told to stop."""
+"""Only the leader works, until the lease is lost or the process is stopped."""
 
 import asyncio
 import logging
@@ -33,7 +33,7 @@ def sleeping(seconds: float, finished: list[str] | None = None) -> Reconciling:
 
 
 def test_losing_the_lead_cancels_every_pass_at_once(tmp_path):
-    """No pass goes on after the others were told; what they looked at waits for the next term."""
+    """No pass continues after the cancellation; their requests wait for the next term."""
 
     async def story(world: RuntimeWorld) -> None:
         finished: list[str] = []
@@ -53,7 +53,7 @@ def test_losing_the_lead_cancels_every_pass_at_once(tmp_path):
 
 
 def test_no_pass_begins_once_the_term_is_over(tmp_path):
-    """Between the end of the term and being told of it nothing is begun, and nothing is lost."""
+    """Between the end of the term and the cancellation no pass starts, and no request is lost."""
 
     async def story(world: RuntimeWorld) -> None:
         reconciler = Reconciling()

@@ -80,7 +80,7 @@ def test_trap_117_every_replica_listens_and_only_the_leader_works(tmp_path):
     run_story(tmp_path, story)
 
 
-def test_trap_171_a_kind_that_is_not_served_stops_nobody(tmp_path):
+def test_trap_171_a_kind_that_is_not_served_stops_no_controller(tmp_path):
     """A source on a kind that the cluster does not have is waited for, and nothing else is."""
 
     async def story(world: RuntimeWorld) -> None:
@@ -153,8 +153,8 @@ def test_an_owned_object_brings_its_owner_a_pass(tmp_path):
     run_story(tmp_path, story)
 
 
-def test_class_6_a_deletion_that_is_held_up_is_heard_of(tmp_path):
-    """A finalizer keeps the object; that somebody asked for its removal brings a pass all the same."""
+def test_class_6_a_deletion_that_a_finalizer_holds_up_requests_a_pass(tmp_path):
+    """A finalizer keeps the object; its deletion timestamp causes a pass all the same."""
 
     async def story(world: RuntimeWorld) -> None:
         held = config("held")
@@ -188,7 +188,7 @@ def test_trap_1_5_a_change_in_the_hub_asks_for_the_project_it_names(tmp_path):
 
 
 def test_trap_1_5_a_request_for_a_cluster_that_is_not_engaged_is_dropped(tmp_path, caplog):
-    """It is counted and told at debug level; once the cluster is engaged its own watch asks."""
+    """It is counted and logged at debug level; once the cluster is engaged its own watch requests it."""
     caplog.set_level(logging.DEBUG)
 
     async def story(world: RuntimeWorld) -> None:
@@ -210,7 +210,7 @@ def test_trap_1_5_a_request_for_a_cluster_that_is_not_engaged_is_dropped(tmp_pat
     assert (dropped[0].request, dropped[0].levelname) == ("b/default/copy", "DEBUG")
 
 
-def test_a_cluster_that_leaves_is_heard_of_no_more(tmp_path):
+def test_a_disengaged_cluster_causes_no_more_requests(tmp_path):
     """What waits for it is forgotten; when it comes back it is looked at from the start."""
 
     async def story(world: RuntimeWorld) -> None:

@@ -1,4 +1,4 @@
-"""Objects that harm whoever looks at them: what they do stays with their key."""
+"""Poisonous objects: their failures stay with their key."""
 
 import asyncio
 import logging

@@ -19,7 +19,7 @@ def passing(storms: StormDetector, times: int, since: float, request: Request = 
         storms.passed(request, since + number * 0.1)
 
 
-def test_a_storm_that_succeeds_is_told_of(tmp_path, caplog):
+def test_a_storm_of_successful_passes_is_reported(tmp_path, caplog):
     """A controller that looks at one object again and again is warned of once in a minute."""
 
     async def reconcile(request: Request) -> Result:
@@ -49,7 +49,7 @@ def test_a_change_of_the_spec_is_a_reason_to_look(caplog):
     assert caplog.records == []
 
 
-def test_a_storm_is_told_of_once_in_a_minute(caplog):
+def test_a_storm_is_reported_once_in_a_minute(caplog):
     """The next minute begins a new count."""
     storms = StormDetector("minder", 20, lambda _: 7, BusiestObject())
     passing(storms, 200, since=100.0)
@@ -70,7 +70,7 @@ def test_objects_are_counted_apart(caplog):
 @pytest.mark.parametrize(
     "sources", [None, []], ids=["the object has gone", "no source of its kind"]
 )
-def test_a_storm_without_an_object_is_told_of_too(tmp_path, caplog, sources):
+def test_a_storm_without_an_object_is_reported_too(tmp_path, caplog, sources):
     """What has no generation has not changed either."""
 
     async def reconcile(_: Request) -> Result:

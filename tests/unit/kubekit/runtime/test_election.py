@@ -12,7 +12,7 @@ KEPT = ElectionSettings(name="leader", namespace="default", release=False)
 
 
 def test_one_candidate_leads_at_once():
-    """Nobody waits where nobody else is, and the first term has the number 0."""
+    """A single candidate does not wait, and the first term has the number 0."""
 
     async def story(rivals: Rivals) -> None:
         alone = rivals.candidate()
@@ -25,7 +25,7 @@ def test_one_candidate_leads_at_once():
 
 
 def test_of_three_candidates_one_leads_for_as_long_as_it_lives():
-    """The lease is renewed, so nobody else gets it."""
+    """The lease is renewed, so no other candidate gets it."""
 
     async def story(rivals: Rivals) -> None:
         for _ in range(3):
@@ -126,7 +126,7 @@ def test_a_leader_that_may_not_release_leaves_the_lease_to_run_out():
 
 
 def test_work_that_ends_by_itself_ends_leading():
-    """Nobody competes again, and the lease is free."""
+    """The candidate does not compete again, and the lease is free."""
 
     async def story(rivals: Rivals) -> None:
         leader = rivals.candidate()
@@ -142,7 +142,7 @@ def test_work_that_ends_by_itself_ends_leading():
 
 
 def test_what_the_work_raises_is_raised_after_the_release():
-    """Whoever started the work hears of its failure, and the next one need not wait."""
+    """The failure of the work is raised to the caller, and the next candidate need not wait."""
 
     async def story(rivals: Rivals) -> None:
         leader = rivals.candidate()
@@ -158,7 +158,7 @@ def test_what_the_work_raises_is_raised_after_the_release():
 
 
 def test_a_leader_without_a_server_steps_down_at_the_deadline():
-    """The term is over before the work is told, and the work is cancelled."""
+    """The term ends before the work is cancelled."""
 
     async def story(rivals: Rivals) -> None:
         leader = rivals.candidate()

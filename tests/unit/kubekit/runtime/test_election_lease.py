@@ -11,7 +11,7 @@ from tests.support.kubekit.election_builders import SETTINGS, Rivals, run_story,
 
 
 def test_a_deleted_lease_is_made_again_by_its_holder():
-    """The term goes on under its number; those who saw the claim do not take it meanwhile."""
+    """The term keeps its number; candidates that saw the claim do not take it meanwhile."""
 
     async def story(rivals: Rivals) -> None:
         leader, other = rivals.candidate(), rivals.candidate()
@@ -30,7 +30,7 @@ def test_a_deleted_lease_is_made_again_by_its_holder():
 
 
 def test_the_number_does_not_fall_with_a_deleted_lease():
-    """One who takes over goes on from the last number that he saw."""
+    """A candidate that takes over continues from the last number that it saw."""
 
     async def story(rivals: Rivals) -> None:
         leader, other = rivals.candidate(), rivals.candidate()
@@ -74,7 +74,7 @@ def test_a_lease_that_was_given_to_another_ends_the_term_at_the_next_renewal():
         leader.begin()
         await until(lambda: leader.leads)
         lease = await rivals.lease()
-        spec = replace(lease.spec, holder_identity="somebody")
+        spec = replace(lease.spec, holder_identity="other")
         await rivals.client.patch(lease, replace(lease, spec=spec))
         assert await until(lambda: not leader.leads) <= SETTINGS.retry + 0.1
 
@@ -82,7 +82,7 @@ def test_a_lease_that_was_given_to_another_ends_the_term_at_the_next_renewal():
 
 
 def test_a_change_of_labels_does_not_disturb_the_holder():
-    """A write of somebody else's in between is a conflict, which is no loss."""
+    """A write of another client in between is a conflict, which loses no lease."""
 
     async def story(rivals: Rivals) -> None:
         leader = rivals.candidate()
@@ -99,7 +99,7 @@ def test_a_change_of_labels_does_not_disturb_the_holder():
     run_story(story)
 
 
-def test_two_processes_of_one_name_are_told_apart():
+def test_two_processes_of_one_name_are_distinguished():
     """Else both would take the one lease for their own."""
 
     async def story(rivals: Rivals) -> None:
@@ -166,7 +166,7 @@ def test_a_lease_without_a_duration_is_given_our_own():
     async def story(rivals: Rivals) -> None:
         metadata = ObjectMeta(name="leader", namespace="default")
         await rivals.client.create(
-            Lease(metadata=metadata, spec=LeaseSpec(holder_identity="somebody"))
+            Lease(metadata=metadata, spec=LeaseSpec(holder_identity="other"))
         )
         ours = rivals.candidate()
         ours.begin()

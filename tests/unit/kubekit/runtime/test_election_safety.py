@@ -29,7 +29,7 @@ SHORT = ElectionSettings(name="leader", namespace="default", lease=4, renew_dead
 
 
 class Watched:
-    """Candidates on whom somebody always has an eye. Each place has one process at a time."""
+    """Candidates that are checked continuously. Each location has one process at a time."""
 
     def __init__(self, rivals: Rivals, weathers: list[Weather]) -> None:
         self.rivals = rivals
@@ -108,7 +108,7 @@ def test_no_two_terms_ever_hold_at_once(seed, weathers, deeds, timing):
 @settings(max_examples=depth.examples(10))
 @given(seed=st.integers(0, 2**32), weathers=st.lists(WEATHERS, min_size=3, max_size=3))
 def test_numbers_rise_from_holder_to_holder(seed, weathers):
-    """A later term of another process has a higher number, so an old writer can be told."""
+    """A later term of another process has a higher number, so an old writer can be recognized."""
 
     async def story(rivals: Rivals) -> None:
         order: list[tuple[int, str]] = []
@@ -156,8 +156,8 @@ def test_a_leader_that_stood_still_finds_its_term_over():
     run_story(story)
 
 
-def test_somebody_leads_again_once_the_weather_is_fair():
-    """Whatever happened before, one of those who are left leads within a lease and two tries."""
+def test_a_process_leads_again_once_the_network_works():
+    """Whatever happened before, a remaining candidate leads within a lease and two attempts."""
 
     async def story(rivals: Rivals) -> None:
         for _ in range(3):

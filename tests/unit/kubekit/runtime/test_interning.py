@@ -19,7 +19,7 @@ def again(instance: Instance) -> Instance:
 
 
 def test_equal_words_are_one():
-    """Whoever made them; a member of an enum stays what it is."""
+    """Equal strings become one object; a member of an enum stays what it is."""
     one, two = ("".join(["a", " ", "word"]) for _ in range(2))
     assert one is not two
     assert interned(one) is interned(two)

@@ -67,7 +67,7 @@ def process(
 
 
 def on_a_plane(directory, story):
-    async def told():
+    async def scenario():
         async with opened(directory) as world:
             scope = Scope("test")
             try:
@@ -75,7 +75,7 @@ def on_a_plane(directory, story):
             finally:
                 await scope.close()
 
-    run(told())
+    run(scenario())
 
 
 def test_a_stop_finishes_the_pass_in_hand(tmp_path):
@@ -195,7 +195,7 @@ def test_controllers_of_every_replica_do_not_wait_to_lead(tmp_path):
 
 
 def test_a_part_that_fails_ends_the_process(tmp_path):
-    """Half a process helps nobody: the rest ends well, and the error comes out."""
+    """Half a process is of no use: the rest ends in order, and the error is raised."""
 
     async def fails():
         await asyncio.sleep(1)
@@ -243,7 +243,7 @@ def test_readiness_tells_what_is_missing(tmp_path):
 
 
 def test_a_role_that_was_forgotten_is_named(tmp_path):
-    """A controller on clusters that nobody looks after would do nothing, and seem to be well."""
+    """A controller on clusters without a provider would do nothing, and appear healthy."""
 
     async def story(_plane, _scope):
         clusters = Clusters("cell", environment())

@@ -35,7 +35,7 @@ def test_duties_share_one_grace(tmp_path):
     on_a_plane(tmp_path, story)
 
 
-def test_a_pass_that_outlives_the_end_cannot_write_where_nobody_leads(tmp_path):
+def test_a_pass_that_outlives_the_end_cannot_write_without_a_leader(tmp_path):
     """Without a lease there is no term to refuse it: the end of the process does."""
     caught = []
 
@@ -63,7 +63,7 @@ def test_a_pass_that_outlives_the_end_cannot_write_where_nobody_leads(tmp_path):
 
 
 def test_a_leader_that_loses_the_lease_while_it_ends_does_not_compete_again(tmp_path):
-    """Another leads by then; to wait for one's turn would be to wait for ever."""
+    """Another process leads by then; competing again would wait indefinitely."""
 
     async def story(plane, scope):
         client = LocalClient(plane)
@@ -83,7 +83,7 @@ def test_a_leader_that_loses_the_lease_while_it_ends_does_not_compete_again(tmp_
 
 
 async def _held(client, lease):
-    """Somebody who has the lease, and renews it."""
+    """A holder of the lease, which renews it."""
     number = 0
     while True:
         number += 1

@@ -1,4 +1,4 @@
-"""Roles that look at a part of a kind, clusters that are reached on demand, and the kit."""
+"""Roles that look at a part of a kind, clusters that are reached on demand, and the factory."""
 
 import pytest
 
@@ -31,7 +31,7 @@ class Seen:
 
 
 def test_a_role_hears_only_of_its_part_of_a_kind(tmp_path):
-    """An object outside of the selector is neither kept nor told of; one that leaves it goes."""
+    """An object outside of the selector is neither cached nor reported; one that leaves it is removed."""
 
     async def story(stage: Stage) -> None:
         clusters = stage.role("hub", {ConfigMap: "cell=dfw"})
@@ -87,7 +87,7 @@ def test_a_cluster_is_engaged_when_it_is_first_reached(tmp_path):
 
 
 def test_a_kit_has_one_recorder_for_a_name_and_a_duty_for_each(tmp_path):
-    """Whoever names a controller writes into the same events, which somebody must send."""
+    """All users of a controller name share one recorder, whose events a background task sends."""
 
     async def story(stage: Stage) -> None:
         factory = stage.factory

@@ -13,7 +13,7 @@ def test_trap_an_empty_cluster_name_cannot_exist(text):
 
 
 def test_trap_a_request_without_a_cluster_cannot_exist():
-    """Not even somebody who goes around the one function can ask for no cluster at all."""
+    """Code that bypasses the function cannot make a request without a cluster either."""
     with pytest.raises(ValueError, match="names no cluster"):
         Request(ClusterName(""), "default", "web")
 
@@ -35,5 +35,5 @@ def test_equal_requests_are_one_key():
 
 
 def test_not_engaged_names_the_cluster():
-    """Whoever reads the message knows which cluster was meant."""
+    """The message names the cluster."""
     assert str(NotEngaged(cluster_name("p1"))) == "the cluster p1 is not engaged"

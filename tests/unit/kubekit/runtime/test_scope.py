@@ -13,7 +13,7 @@ def test_tasks_end_youngest_first():
     """Closing ends each task before the one that was begun before it."""
     ends = []
 
-    async def told(name):
+    async def failures(name):
         try:
             await asyncio.sleep(1000)
         finally:
@@ -23,7 +23,7 @@ def test_tasks_end_youngest_first():
     async def story():
         scope = Scope("test")
         for name in ("a", "b", "c"):
-            scope.spawn(told(name), name)
+            scope.spawn(failures(name), name)
         await asyncio.sleep(1)
         await scope.close()
 
@@ -31,25 +31,25 @@ def test_tasks_end_youngest_first():
     assert ends == ["c", "b", "a"]
 
 
-def test_a_failure_is_told_and_ends_nobody_else():
-    """Whoever owns the scope hears the task's name and its error; other tasks go on."""
-    told = []
+def test_a_failure_is_reported_and_ends_no_other_task():
+    """The callback of the scope gets the task's name and its error; other tasks continue."""
+    failures = []
 
     async def fail():
         raise LookupError("no")
 
     async def story():
-        scope = Scope("test", lambda name, why: told.append((name, repr(why))))
+        scope = Scope("test", lambda name, why: failures.append((name, repr(why))))
         other = scope.spawn(asyncio.sleep(5, "done"), "other")
         scope.spawn(fail(), "bad")
         assert await other == "done"
         await scope.close()
 
     run(story())
-    assert told == [("test/bad", "LookupError('no')")]
+    assert failures == [("test/bad", "LookupError('no')")]
 
 
-def test_a_failure_is_logged_where_nobody_wants_to_hear(caplog):
+def test_a_failure_without_a_callback_is_logged(caplog):
     """Without a listener the log has it, with the name of the task."""
 
     async def fail():
@@ -66,7 +66,7 @@ def test_a_failure_is_logged_where_nobody_wants_to_hear(caplog):
     assert (record.message, record.task) == ("task failed", "test/bad")
 
 
-def test_a_task_inherits_from_its_scope_and_not_from_whoever_began_it():
+def test_a_task_inherits_from_its_scope_and_not_from_its_caller():
     """What is begun during a pass, in a scope that outlives the pass, is no part of the pass."""
     mark = ContextVar("mark", default="none")
     seen = []
@@ -99,7 +99,7 @@ def test_nothing_begins_after_the_end():
 
 
 def test_being_cancelled_while_closing_is_passed_on():
-    """Whoever closes can be cancelled himself: that is not mistaken for the end of a task."""
+    """The closing task can be cancelled too: that is not mistaken for the end of another task."""
 
     async def stubborn():
         try:

@@ -15,7 +15,7 @@ P1, P2 = cluster_name("p1"), cluster_name("p2")
 
 
 def with_announced(directory, story):
-    async def told():
+    async def scenario():
         async with opened(directory) as world:
             clusters, scope = Clusters("project", environment()), Scope("test")
             announced = AnnouncedClusters(clusters)
@@ -26,7 +26,7 @@ def with_announced(directory, story):
                 await scope.close()
                 await clusters.close()
 
-    run(told())
+    run(scenario())
 
 
 def test_what_is_announced_is_engaged_and_what_is_withdrawn_goes(tmp_path):

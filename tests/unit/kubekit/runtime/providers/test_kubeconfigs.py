@@ -30,7 +30,7 @@ def write(file, *contexts, server="https://127.0.0.1:1"):
 
 
 def with_provider(directory, paths, story):
-    async def told():
+    async def scenario():
         async with opened(directory / "plane") as world:
             clusters, scope = Clusters("cell", environment()), Scope("test")
             provider = KubeconfigClusters(
@@ -45,7 +45,7 @@ def with_provider(directory, paths, story):
                 await scope.close()
                 await clusters.close()
 
-    run(told())
+    run(scenario())
 
 
 @pytest.fixture
@@ -119,7 +119,7 @@ def test_a_broken_file_keeps_what_it_brought(tmp_path, folder):
 
 
 def test_two_files_cannot_bring_the_same_cluster(tmp_path, folder):
-    """The first keeps it, and the second is told which one that is."""
+    """The first file keeps it, and the problem of the second names the first."""
     write(folder / "one", "dfw")
     write(folder / "two", "dfw", "sin")
 

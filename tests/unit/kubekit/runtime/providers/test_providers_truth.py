@@ -52,7 +52,7 @@ def test_what_is_withdrawn_is_not_missed_and_what_is_replaced_is(tmp_path):
     run(story())
 
 
-def test_a_context_whose_name_is_none_for_a_cluster_is_told_and_harms_nobody(tmp_path):
+def test_a_context_with_an_invalid_cluster_name_is_reported_and_affects_no_other(tmp_path):
     """A slip in a file must not end the process."""
     file = tmp_path / "kubeconfig"
     write(file, " dfw", "lhr")
@@ -65,7 +65,7 @@ def test_a_context_whose_name_is_none_for_a_cluster_is_told_and_harms_nobody(tmp
 
 
 @pytest.mark.parametrize("error", [Misconfigured("no such certificate"), OSError("unreadable")])
-def test_a_connection_that_cannot_be_made_is_told_and_harms_nobody(tmp_path, error):
+def test_a_connection_that_cannot_be_made_is_reported_and_affects_no_other(tmp_path, error):
     """The other contexts of the file are engaged, and the process goes on."""
     file = tmp_path / "kubeconfig"
     write(file, "bad", "good")

@@ -40,7 +40,7 @@ def test_keys_that_fail_together_do_not_come_back_together():
 
 @given(st.integers(), st.floats(0.001, 10), st.floats(0.001, 2000), st.integers(1, 40))
 def test_waits_never_shrink_before_the_most_and_never_exceed_it(seed, first, most, failures):
-    """Whatever chance says, a key that keeps failing waits no less than before, and not for ever."""
+    """With any random numbers, a failing key waits no less than before, and not indefinitely."""
     backoff = RequestBackoff(Random(seed), first=first, most=most)
     waits = [backoff.next(KEY) for _ in range(failures)]
     assert all(0 < wait <= most for wait in waits)
@@ -80,7 +80,7 @@ def test_a_disengaged_cluster_is_forgotten():
 
 
 @pytest.mark.parametrize("failures", [5_000])
-def test_failing_for_ever_is_a_number(failures):
+def test_failing_indefinitely_gives_a_number(failures):
     """Thousands of failures do not overflow."""
     backoff = RequestBackoff(Fixed(0.0))
     assert [backoff.next(KEY) for _ in range(failures)][-1] == 1000.0

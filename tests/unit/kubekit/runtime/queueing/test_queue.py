@@ -27,7 +27,7 @@ async def taken(queue):
 
 
 def test_a_key_added_often_is_handed_out_once():
-    """Events of a key that nobody has looked at yet are one event."""
+    """Several adds of a waiting key are one add."""
 
     async def story():
         queue = WorkQueue()
@@ -54,7 +54,7 @@ def test_a_key_added_while_in_hand_waits_for_its_taker():
     assert run(story()) == (0, [key("a")])
 
 
-def test_a_key_nobody_took_cannot_be_given_back():
+def test_a_key_that_was_not_taken_cannot_be_done():
     """A worker that gives back what it does not have is an error, not a silent second taker."""
 
     async def story():
@@ -103,7 +103,7 @@ def test_reliability_class_9_a_pass_that_asks_to_look_again_runs_at_that_pace():
     ("delays", "expected"), [((9, 3, 6), 3), ((3, 9), 3), ((5, 0), 0), ((5, -1), 0)]
 )
 def test_the_earliest_of_delayed_adds_wins(delays, expected):
-    """A key is looked at when the first of those who asked wants it; no delay means at once."""
+    """The earliest of several delayed adds counts; no delay means at once."""
 
     async def story():
         queue = WorkQueue()
@@ -229,7 +229,7 @@ def test_a_cluster_that_comes_back_waits_for_the_pass_in_hand():
 
 
 def test_a_closed_queue_hands_out_nothing():
-    """Takers are told, new adds are ignored, and passes in hand can still be given back."""
+    """Takers end, new adds are ignored, and keys in processing can still be done."""
 
     async def story():
         queue = WorkQueue()

@@ -117,12 +117,12 @@ class QueueMachine(RuleBasedStateMachine):
         assert self.queue.adds == self.adds
 
     @invariant()
-    def nobody_sleeps_beside_work(self) -> None:
+    def no_taker_sleeps_beside_work(self) -> None:
         """No wake-up is lost: a taker sleeps only while there is nothing for it."""
         assert not (self.sleeping and self._may_be_served())
 
     def teardown(self) -> None:
-        """Every taker is told once that the queue is closed, and no timer is left."""
+        """Every taker ends when the queue is closed, and no timer is left."""
         try:
             self._in_loop(self.queue.close)
             for taker in self.sleeping:

@@ -17,11 +17,11 @@ def box(data, name="box", **metadata):
 
 
 def on_a_plane(directory, story):
-    async def told():
+    async def scenario():
         async with opened(directory) as world:
             await story(LocalClient(world.plane))
 
-    run(told())
+    run(scenario())
 
 
 def test_ensure_makes_what_is_missing(tmp_path):
@@ -56,8 +56,8 @@ def test_ensure_brings_what_is_there_to_where_it_should_be(tmp_path):
     on_a_plane(tmp_path, story)
 
 
-def test_ensure_survives_somebody_who_was_faster(tmp_path):
-    """Between the look and the create somebody made it: it is brought along, not failed on."""
+def test_create_or_patch_survives_a_faster_writer(tmp_path):
+    """Another writer creates the object after the read: it is patched, and nothing fails."""
 
     class Slow(LocalClient):
         async def find(self, kind, name, namespace=""):
@@ -133,7 +133,7 @@ def test_releasing_what_has_gone_is_no_failure(tmp_path):
 
 
 def test_a_finalizer_is_not_taken_off_blindly(tmp_path):
-    """Somebody wrote the object since it was read: read again, decide again."""
+    """The object was written since it was read: read again, decide again."""
 
     async def story(client):
         made = await client.create(box({"a": "1"}, finalizers=("ours.example/y",)))

@@ -65,11 +65,11 @@ def test_the_fields_of_a_patch(kind, patch, expected):
 
 
 def test_the_fields_of_a_whole_document():
-    """A document that replaces another is told by its upper fields."""
+    """A document that replaces another is described by its top-level fields."""
     assert [shown(path) for path in of_whole(DOCUMENT)] == [".metadata.labels", '.data["key"]']
 
 
-def test_a_write_of_very_many_fields_is_told_by_the_first():
+def test_a_write_of_very_many_fields_is_identified_by_the_first():
     """What is kept of one write is bounded."""
     wide = {"data": {f"k{number}": "" for number in range(1000)}}
     assert len(of_patch(PatchType.MERGE, wide)) == 16
@@ -77,7 +77,7 @@ def test_a_write_of_very_many_fields_is_told_by_the_first():
 
 
 def test_what_is_nested_very_deeply_is_cut():
-    """Below a depth that nobody reads the path ends."""
+    """The path ends at the depth limit."""
     deep: dict[str, object] = {}
     for _ in range(100):
         deep = {"a": deep}
@@ -85,7 +85,7 @@ def test_what_is_nested_very_deeply_is_cut():
 
 
 def test_creation_and_deletion_have_words():
-    """They are no fields, and are told as what they are."""
+    """They are not fields, and are described as what they are."""
     assert [shown(path) for path in CREATION + DELETION] == ["its creation", "its deletion"]
 
 
@@ -101,7 +101,7 @@ def test_creation_and_deletion_have_words():
     ],
 )
 def test_whose_a_field_is(path, expected):
-    """A field is a writer's if his entry names it, or something above it that is one whole."""
+    """A manager owns a field if its entry names the field, or a parent of it as a whole."""
     entry = {
         "f:metadata": {"f:annotations": {".": {}, "f:a": {}}},
         "f:spec": {"f:selector": {}},

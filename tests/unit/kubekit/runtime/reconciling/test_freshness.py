@@ -31,7 +31,7 @@ DOOR = object()
 
 
 def informer(revision: int = 10) -> Informer[ConfigMap]:
-    """An informer that nobody runs, whose cache is so far."""
+    """An informer that does not run, with a cache at this version."""
     made = Informer(A, Client(None), ConfigMap, environment())  # type: ignore[arg-type]
     made.cache.reach(str(revision))
     return made
@@ -112,7 +112,7 @@ def test_an_object_made_and_removed_unseen_is_not_taken_for_gone():
     assert freshness.behind(ONE, 0.0) == 0.0
 
 
-def test_what_nobody_follows_is_not_waited_for():
+def test_passes_do_not_wait_for_a_cluster_that_is_not_followed():
     """A kind without an informer is read live; one that is not served has nothing to show."""
     freshness = following(informer())
     freshness.wrote(ONE, DOOR, CHILD._replace(plural="secrets"), "12")

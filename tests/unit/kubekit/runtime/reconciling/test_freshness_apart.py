@@ -1,4 +1,4 @@
-"""One cluster that is behind holds up its own requests, and nobody else's."""
+"""A cluster that is behind delays its own requests, and no others."""
 
 import asyncio
 from contextlib import asynccontextmanager
@@ -91,7 +91,7 @@ def test_an_unseen_write_is_looked_after_soon_though_the_pass_asked_for_later(tm
 
 @pytest.mark.parametrize(("awaited", "passes"), [(True, 1), (False, 3)])
 def test_writes_are_waited_for_only_where_a_source_says_so(tmp_path, awaited, passes):
-    """A watch of another plane that stands still holds up nobody who reads live there."""
+    """An interrupted watch of another plane delays no controller that reads live there."""
     seen = []
 
     async def story(world):

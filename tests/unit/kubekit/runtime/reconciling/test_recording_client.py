@@ -176,7 +176,7 @@ def test_no_write_happens_without_the_lead(tmp_path, write):
 
 @pytest.mark.parametrize("write", WRITES.values(), ids=WRITES.keys())
 def test_outside_of_a_pass_nothing_is_checked(tmp_path, write):
-    """A webhook or a provider writes through the same client, in nobody's name."""
+    """A webhook or a provider writes through the same client, outside of any pass."""
 
     async def story(world: RuntimeWorld) -> None:
         one = await world.write("one", a="1")
@@ -230,13 +230,13 @@ def test_a_write_carries_the_name_of_the_controller(tmp_path):
     async def story(world: RuntimeWorld) -> None:
         begin(world.projects)
         one = await world.writer().create(config("one", {"a": "1"}))
-        named = replace(PLAIN_WRITE, field_manager="somebody")
+        named = replace(PLAIN_WRITE, field_manager="other")
         two = await world.writer().patch(one, annotated(one, a="1"), named)
         three = await world.writer().patch(
             two, annotated(two, b="1"), WriteOptions(field_validation="Strict")
         )
         managers = [entry.manager for entry in three.metadata.managed_fields]
-        assert sorted(managers) == ["minder", "somebody"]
+        assert sorted(managers) == ["minder", "other"]
 
     run_story(tmp_path, story)
 
@@ -279,7 +279,7 @@ def test_a_task_begun_in_a_pass_writes_in_its_name(tmp_path):
 
 
 def test_no_write_happens_once_the_pass_is_over(tmp_path):
-    """A task that was left behind is told so."""
+    """A task that outlives its pass gets an error."""
 
     async def story(world: RuntimeWorld) -> None:
         begin(world.projects).finished = True
@@ -290,7 +290,7 @@ def test_no_write_happens_once_the_pass_is_over(tmp_path):
 
 
 def test_making_and_removing_the_same_object_is_a_fight_too(tmp_path):
-    """An object that comes and goes under one name is told of as such, and by who is not there."""
+    """Repeated creates and deletes of one name are reported as such, without another writer."""
 
     async def story(world: RuntimeWorld) -> None:
         made = begin(world.projects, limit=6)

@@ -1,4 +1,4 @@
-"""Fights: who writes an object too often, which fields, and against whom."""
+"""Write conflict loops: the controller, the fields and the competing writers."""
 
 import asyncio
 from typing import Any
@@ -53,7 +53,7 @@ def write_conflicts(**more: float) -> WriteConflictBreaker:
 def written(
     breaker: WriteConflictBreaker, times: int, since: float = 0.0, step: float = 1.0
 ) -> list[str]:
-    """What is told of so many writes, one each step."""
+    """The messages for so many writes, one each step."""
     messages = [breaker.wrote(WEB, (FIELD,), since + n * step) for n in range(times)]
     return [message for message in messages if message]
 
@@ -107,8 +107,8 @@ def test_who_owns_the_fields_is_named_before_who_only_wrote_lately():
     assert message.endswith('; "kubectl-edit" (Update, 12:03:05Z) writes it too')
 
 
-def test_who_only_wrote_lately_is_named_when_nobody_owns_the_fields():
-    """After our own write the fields are ours; that somebody writes the object is still told."""
+def test_a_recent_writer_is_named_when_no_manager_owns_the_fields():
+    """After our own write we own the fields; another writer of the object is still reported."""
     breaker = write_conflicts(limit=5)
     written(breaker, 5)
     both: list[Entry] = [OURS | {"manager": name, "fieldsV1": {}} for name in ("x", "y")]
@@ -183,7 +183,7 @@ def test_objects_that_rest_are_forgotten():
 
 
 def test_a_fight_over_many_objects_is_seen():
-    """Whoever undoes something undoes it everywhere."""
+    """A competing writer undoes the writes of many objects."""
     breaker = write_conflicts()
     many = [WEB._replace(name=f"o{number}") for number in range(1000)]
     run_story = [
@@ -194,7 +194,7 @@ def test_a_fight_over_many_objects_is_seen():
 
 
 def test_a_look_that_came_too_late_is_of_no_use():
-    """What is learned of an object that nobody counts any more is left alone."""
+    """Managed fields of an object that is no longer counted are ignored."""
     breaker = write_conflicts()
     breaker.saw(WEB, [KUBECTL], "compute-federator", (FIELD,))
     assert len(breaker) == 0
@@ -228,7 +228,7 @@ async def fight(world: RuntimeWorld, recorder: EventRecorder | None = None) -> l
 
 
 def test_two_controllers_that_undo_each_other_are_named(tmp_path, caplog):
-    """Each is stopped, and told of the field and of the other; it is no error of either."""
+    """Each is suspended, and reports the field and the other writer; neither pass fails."""
 
     async def story(world: RuntimeWorld) -> None:
         controllers = await fight(world)
@@ -236,9 +236,9 @@ def test_two_controllers_that_undo_each_other_are_named(tmp_path, caplog):
         assert [controller.counters.errors for controller in controllers] == [0, 0]
 
     run_story(tmp_path, story)
-    told_by = {r.controller: r.why for r in caplog.records if r.message == "write conflict loop"}
+    reasons = {r.controller: r.why for r in caplog.records if r.message == "write conflict loop"}
     for name, rival in (("one", "two"), ("two", "one")):
-        said = told_by[name]
+        said = reasons[name]
         assert said.startswith(f"configmaps default/web: {name} wrote it 31 times within 60 s, ")
         assert 'each time .metadata.annotations["a"]; ' in said
         assert f'"{rival}" (Update, ' in said
@@ -261,8 +261,8 @@ def test_a_fight_stops_nothing_else(tmp_path):
     run_story(tmp_path, story)
 
 
-def test_a_fight_is_told_of_on_the_object(tmp_path):
-    """Whoever describes the object sees a warning, with the same words as the log."""
+def test_a_write_conflict_loop_is_reported_on_the_object(tmp_path):
+    """`kubectl describe` shows a warning with the text of the log."""
 
     async def story(world: RuntimeWorld) -> None:
         recorder = EventRecorder("minder", "test", world.environment)
@@ -281,7 +281,7 @@ def test_a_fight_is_told_of_on_the_object(tmp_path):
     run_story(tmp_path, story)
 
 
-def test_trap_1_1_8_replacing_the_annotations_is_told_by_the_key_it_wipes(tmp_path, caplog):
+def test_trap_1_1_8_replacing_the_annotations_is_reported_with_the_key_it_removes(tmp_path, caplog):
     """A controller that sends the whole map fights with the one whose key it removes."""
 
     async def story(world: RuntimeWorld) -> None:
@@ -337,7 +337,7 @@ def test_a_status_that_comes_and_goes_is_no_fight():
     assert messages == [None] * 200
 
 
-def test_a_status_that_somebody_undoes_each_time_is_fought_over():
+def test_a_status_that_is_undone_each_time_is_a_write_conflict_loop():
     """Nothing is written that is there already: who says the same twice running was undone between."""
     breaker = write_conflicts(limit=3)
     messages = [breaker.wrote(WEB, STATUS, now / 10, content=7) for now in range(5)]

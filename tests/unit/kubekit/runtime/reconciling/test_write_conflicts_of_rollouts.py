@@ -12,7 +12,7 @@ FINALIZERS = (("metadata", "finalizers"),)
 
 
 def test_each_object_of_a_name_is_written_for_the_first_time(tmp_path):
-    """An Instance that is replaced again and again is told the same as the one before it was."""
+    """An Instance that is replaced again and again gets the same writes as its predecessor."""
 
     async def story(world: RuntimeWorld) -> None:
         user = world.client()
@@ -26,7 +26,7 @@ def test_each_object_of_a_name_is_written_for_the_first_time(tmp_path):
 
 
 def test_what_is_said_again_of_the_same_object_is_still_a_fight(tmp_path):
-    """Somebody undoes it each time, and does not make it anew."""
+    """Another writer undoes it each time, without creating the object again."""
 
     async def story(world: RuntimeWorld) -> None:
         user = world.client()

@@ -55,7 +55,7 @@ async def fought_over(writer, *, finalizers=()):
 
 
 def test_an_object_that_is_fought_over_can_be_deleted(tmp_path):
-    """Its owner may be waiting for it to go; nobody can undo a deletion."""
+    """Its owner may be waiting for the deletion, which no writer can undo."""
 
     async def do(writer):
         await writer.delete(await fought_over(writer))
@@ -82,7 +82,7 @@ def test_class_6_an_object_that_is_fought_over_can_be_released(tmp_path):
 
 
 def test_a_deletion_that_is_what_is_repeated_is_stopped(tmp_path):
-    """Somebody makes the object again each time: that is a fight like any other."""
+    """Another client creates the object again each time: that is a loop like any other."""
 
     async def story(world):
         refused = []

@@ -39,7 +39,7 @@ def event(name: str) -> CoreEvent:
     return virtual_time.run(made())
 
 
-def test_the_series_heard_of_longest_ago_is_forgotten_first(sink):
+def test_the_least_recently_counted_series_is_forgotten_first(sink):
     """It begins anew when it is said again; the others are counted on."""
     one = event("one")
     for number in range(4097):
@@ -52,7 +52,7 @@ def test_the_series_heard_of_longest_ago_is_forgotten_first(sink):
 
 
 def test_the_allowances_of_objects_are_bounded(sink):
-    """An object that was heard of long ago has its whole allowance again."""
+    """An object without recent events has its whole budget again."""
     for _ in range(26):
         sink.admits("first", 0.0)
     assert not sink.admits("first", 0.0)

@@ -1,4 +1,4 @@
-"""The events recorder: what is said of an object is told on its plane, and never too often."""
+"""The event recorder: events about an object are written to its plane, and limited."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -138,7 +138,7 @@ def test_what_differs_in_anything_is_another_event(other: dict[str, Any]):
 
 
 def test_the_same_of_another_object_is_another_event():
-    """Objects are told apart by their uid, so one made anew under the same name is another."""
+    """Objects are distinguished by uid, so a new one of the same name is another."""
 
     async def story(scene: Scene) -> None:
         one = await scene.config()
@@ -186,7 +186,7 @@ def test_a_series_that_goes_on_is_written_seldom():
 
 
 def test_the_last_count_is_written_when_the_series_is_followed_by_a_new_one():
-    """What was counted is told even if nothing looked in between."""
+    """A count is written even if no sweep ran in between."""
 
     async def story(scene: Scene) -> None:
         one = await scene.config()
@@ -237,7 +237,7 @@ def test_more_than_ten_events_of_one_reason_are_combined_into_one():
     run_story(story)
 
 
-def test_what_was_combined_is_told_apart_again_after_a_long_rest():
+def test_combined_messages_are_separate_again_after_a_long_pause():
     """A series ends after six minutes without it; so does what kept others out of sight."""
 
     async def story(scene: Scene) -> None:
@@ -332,7 +332,7 @@ TEXTS = {
 
 @pytest.mark.parametrize(("text", "note"), TEXTS.values(), ids=TEXTS)
 def test_a_plane_takes_whatever_is_said(text: str, note: str):
-    """No text keeps an event from being told, and none speaks to a terminal."""
+    """No text prevents an event, and no text has control characters."""
 
     async def story(scene: Scene) -> None:
         scene.recorder.event(scene.client, await scene.config(), "Normal", text, text, text)

@@ -48,8 +48,8 @@ def test_events_outlive_a_while_without_the_plane():
     run_story(story)
 
 
-def test_an_event_that_nobody_takes_is_given_up():
-    """A few attempts, not for ever."""
+def test_an_event_that_cannot_be_written_is_given_up():
+    """After a few attempts."""
 
     async def story(scene: Scene) -> None:
         scene.link.part()
@@ -62,7 +62,7 @@ def test_an_event_that_nobody_takes_is_given_up():
     run_story(story)
 
 
-def test_an_event_whose_answer_was_lost_is_not_told_twice():
+def test_an_event_whose_response_was_lost_is_not_written_twice():
     """It has the same name at each attempt."""
 
     async def story(scene: Scene) -> None:
@@ -95,7 +95,7 @@ def test_an_event_that_expired_is_made_again_with_its_count():
     run_story(story)
 
 
-def test_an_event_that_somebody_wrote_to_is_counted_on():
+def test_an_event_that_another_client_changed_is_counted_on():
     """A label that was put on it is no reason to stop."""
 
     async def story(scene: Scene) -> None:
@@ -142,7 +142,7 @@ def test_draining_ends_in_time():
 
 
 def test_what_waits_for_a_plane_that_is_let_go_is_forgotten():
-    """Nobody tries to reach a cluster that is not looked after any more."""
+    """No event is sent to a cluster that was disengaged."""
 
     async def story(scene: Scene) -> None:
         one = await scene.config()
@@ -155,7 +155,7 @@ def test_what_waits_for_a_plane_that_is_let_go_is_forgotten():
 
 
 def test_a_recorder_at_rest_sets_no_timer():
-    """Once everything is told and forgotten nothing is left to do, ever."""
+    """Once everything is written and forgotten, nothing is left to do."""
 
     async def story(recorder: EventRecorder) -> None:
         with TemporaryDirectory() as directory:

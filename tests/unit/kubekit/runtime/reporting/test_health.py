@@ -13,7 +13,7 @@ def test_a_process_without_checks_is_well():
     assert str(report) == "[+]ping ok\nhealthz check passed\n"
 
 
-def test_a_problem_is_told_with_its_check():
+def test_a_problem_is_reported_with_its_check():
     """The operator reads what is missing, each of it."""
     health = Health()
     health.ready("clusters", lambda: ["project a: pods are not synced", "project b: away"])
@@ -30,7 +30,7 @@ def test_a_problem_is_told_with_its_check():
 
 
 def test_what_is_not_ready_may_live():
-    """Nobody restarts a process because a plane is slow to answer."""
+    """A plane that is slow to respond is no reason to restart the process."""
     health = Health()
     health.ready("clusters", lambda: ["not synced"])
     assert all(
@@ -89,7 +89,7 @@ def test_a_check_that_fails_itself_is_a_problem():
     assert report.findings[1].problems == ("the check itself failed: KeyError: 'x'",)
 
 
-@pytest.mark.parametrize(("page", "only"), [("metrics", ""), ("", ""), ("readyz", "nobody")])
+@pytest.mark.parametrize(("page", "only"), [("metrics", ""), ("", ""), ("readyz", "unknown")])
 def test_there_is_no_report_of_what_does_not_exist(page, only):
     """An absent page is not a healthy one."""
     assert Health().report(page, only) is None

@@ -76,7 +76,7 @@ def test_a_controller_counts_in_one_place():
 
 
 def test_a_queue_tells_of_itself():
-    """The figures of a queue are read when somebody asks, under client-go's names."""
+    """The numbers of a queue are read at each scrape, under client-go's names."""
 
     async def story():
         metrics = Metrics()
@@ -131,7 +131,7 @@ def test_informers_are_read_at_each_scrape():
     assert not [name for name, *_ in samples(run(_text(metrics))) if "informer" in name]
 
 
-def test_leases_and_requests_are_told():
+def test_leases_and_requests_are_counted():
     """Who leads, and how servers answered."""
     metrics = Metrics()
     metrics.leading("workloads", holds=True)

@@ -54,7 +54,7 @@ def run_story(story: Story, settings: ProbeSettings | None = None) -> None:
 
 
 def test_a_free_port_on_this_machine_is_taken_by_default():
-    """Nobody else can ask unless that was wanted."""
+    """By default only clients of this machine can connect."""
 
     async def story(door: Door) -> None:
         host, port = door.address
@@ -92,7 +92,7 @@ def test_readiness_is_refused_with_the_list_of_what_is_missing():
         ("/metrics", (200, "up 1\n")),
         ("/metrics/x", (404, "there is no such page\n")),
         ("/", (404, "there is no such page\n")),
-        ("/readyz/nobody", (404, "there is no such page\n")),
+        ("/readyz/unknown", (404, "there is no such page\n")),
         ("/%2e%2e/readyz", (404, "there is no such page\n")),
     ],
 )

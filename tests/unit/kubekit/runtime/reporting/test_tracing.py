@@ -135,7 +135,7 @@ def test_a_pass_of_what_has_no_trace_begins_one(obj):
 
 
 def test_a_pass_that_fails_tells_it_to_its_span():
-    """The exception goes on to whoever counts it."""
+    """The exception is raised to the caller, which counts it."""
     keeper = Keeper()
     with (
         pytest.raises(RuntimeError, match="broken"),
@@ -165,7 +165,7 @@ def test_another_object_of_the_pass_is_linked():
 
 
 def test_without_an_sdk_nothing_is_recorded_or_written():
-    """Nobody pays for traces that nobody wants."""
+    """Without a provider, tracing costs nothing."""
     with Tracing().span_of("workload", REQUEST, config()) as span:
         assert not span.is_recording()
         assert new_trace_annotation() == {}

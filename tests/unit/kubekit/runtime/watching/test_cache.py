@@ -51,7 +51,7 @@ def test_what_is_read_again_is_the_same_object():
 
 
 def read_others() -> None:
-    """As much as everybody's caches keep for a moment."""
+    """As much as all caches together keep for a moment."""
     cache = Cache(ConfigMap)
     for number in range(1000):
         cache.put(config(f"other-{number}"))
@@ -73,7 +73,7 @@ def test_what_is_read_together_stays_as_objects():
 
 
 def test_what_is_read_alone_is_bytes_again_soon():
-    """However many there are, they take no more memory than what is kept for everybody."""
+    """However many there are, they take no more memory than what is kept for all caches."""
     cache = Cache(ConfigMap)
     cache.put(config("a", value="1"))
     before = cache.get("default", "a")
@@ -106,7 +106,7 @@ def test_large_objects_are_kept_as_bytes_alone():
     assert cache.get("default", "one") == config("one", a="2" * 20_000)
 
 
-def test_bytes_that_somebody_keeps_are_shared():
+def test_bytes_that_a_plane_keeps_are_shared():
     """They may hold more than our class reads, and managedFields: what is read of them is the same."""
     obj = config("one", a="1")
     more = msgspec.to_builtins(obj) | {"news": {}}
@@ -134,7 +134,7 @@ def test_what_is_not_there_is_none():
 
 
 def test_trap_161_managed_fields_are_not_kept():
-    """They are as large as the object, and nobody who reads a cache needs them."""
+    """They are as large as the object, and no cache reader needs them."""
     entry = ManagedFieldsEntry(manager="kubectl")
     obj = config("one", a="1")
     metadata = msgspec.structs.replace(obj.metadata, managed_fields=(entry,))

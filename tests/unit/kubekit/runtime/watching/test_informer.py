@@ -48,7 +48,7 @@ def test_the_cache_follows_the_plane(run_story):
     run_story(story)
 
 
-def test_whoever_waits_is_told_when_all_is_here(run_story):
+def test_waiters_resume_when_the_cache_is_synced(run_story):
     """Not before the last page of the list."""
 
     async def story(world: InformerWorld) -> None:
@@ -73,11 +73,11 @@ def test_a_listener_hears_what_is_here_then_what_comes(run_story):
         async with world.informer() as informer:
             ear = Ear()
             informer.listen(ear)
-            assert ear.heard == ["+one"]
+            assert ear.signs == ["+one"]
             changed = await world.change(one, a="1")
             await world.writer.delete(changed)
             await asyncio.sleep(0.1)
-        assert ear.heard == ["+one", "~one", "-one"]
+        assert ear.signs == ["+one", "~one", "-one"]
         data = [(c.old and c.old.data, c.new and c.new.data) for c in ear.changes]
         assert data == [(None, {}), ({}, {"a": "1"}), ({"a": "1"}, None)]
         assert ear.changes[2].old is ear.changes[2].old
@@ -96,7 +96,7 @@ def test_a_change_says_in_words_what_it_is():
 
 
 def test_a_listener_that_comes_in_the_middle_misses_and_repeats_nothing(run_story):
-    """Even one that is added while another is being told."""
+    """Even one that is added while another is called."""
 
     async def story(world: InformerWorld) -> None:
         late = Ear()
@@ -111,27 +111,27 @@ def test_a_listener_that_comes_in_the_middle_misses_and_repeats_nothing(run_stor
             await world.writer.create(config("two"))
             await world.writer.create(config("three"))
             await asyncio.sleep(0.1)
-        assert late.heard == ["+one", "+two", "+three"]
+        assert late.signs == ["+one", "+two", "+three"]
 
     run_story(story)
 
 
-def test_listeners_are_told_in_the_order_of_their_coming(run_story):
+def test_handlers_are_called_in_the_order_of_their_registration(run_story):
     """Every time."""
 
     async def story(world: InformerWorld) -> None:
-        heard: list[str] = []
+        changes: list[str] = []
         async with world.informer() as informer:
-            informer.listen(lambda change: heard.append(f"first {change.name}"))
-            informer.listen(lambda change: heard.append(f"second {change.name}"))
+            informer.listen(lambda change: changes.append(f"first {change.name}"))
+            informer.listen(lambda change: changes.append(f"second {change.name}"))
             await world.writer.create(config())
             await asyncio.sleep(0.1)
-        assert heard == ["first one", "second one"]
+        assert changes == ["first one", "second one"]
 
     run_story(story)
 
 
-def test_a_listener_can_end_itself_and_others_while_it_is_told(run_story):
+def test_a_handler_can_remove_itself_and_others_while_it_is_called(run_story):
     """Who was ended hears nothing more, not even of this change; ending twice is fine."""
 
     async def story(world: InformerWorld) -> None:
@@ -148,12 +148,12 @@ def test_a_listener_can_end_itself_and_others_while_it_is_told(run_story):
             await world.writer.create(config("one"))
             await world.writer.create(config("two"))
             await asyncio.sleep(0.1)
-        assert (first.heard, last.heard) == (["+one"], [])
+        assert (first.signs, last.signs) == (["+one"], [])
 
     run_story(story)
 
 
-def test_a_listener_that_fails_harms_nobody(run_story, caplog):
+def test_a_handler_that_fails_affects_no_other(run_story, caplog):
     """Others hear, the cache goes on, and the log names the object."""
 
     def failing(change: CacheChange[ConfigMap]) -> None:
@@ -167,7 +167,7 @@ def test_a_listener_that_fails_harms_nobody(run_story, caplog):
             informer.listen(ear)
             await world.writer.create(config("two"))
             await asyncio.sleep(0.1)
-            assert ear.heard == ["+one", "+two"]
+            assert ear.signs == ["+one", "+two"]
             assert len(informer.cache) == 2
 
     with caplog.at_level(logging.ERROR):
@@ -177,7 +177,7 @@ def test_a_listener_that_fails_harms_nobody(run_story, caplog):
 
 
 def test_a_second_list_is_turned_into_the_differences(run_story):
-    """What is the same is not told; a name that another object took goes and comes."""
+    """Unchanged objects are not reported; a replaced object is removed and added."""
 
     async def story(world: InformerWorld) -> None:
         same, changing, going, replaced = [
@@ -188,14 +188,14 @@ def test_a_second_list_is_turned_into_the_differences(run_story):
         async with world.informer() as informer:
             ear = Ear()
             informer.listen(ear)
-            ear.heard.clear()
+            ear.signs.clear()
             await world.change(changing, a="1")
             await world.writer.delete(going)
             await world.writer.delete(replaced)
             newer = await world.writer.create(config("d"))
             await world.writer.create(config("e"))
             await asyncio.sleep(660)
-            assert ear.heard == ["~b", "-d", "+d", "+e", "-c"]
+            assert ear.signs == ["~b", "-d", "+d", "+e", "-c"]
             gone, come = ear.changes[-4:-2]
             assert (gone.old, come.new) == (bare(replaced), bare(newer))
             assert informer.cache.uid_of("default", "d") == newer.metadata.uid
@@ -212,7 +212,7 @@ def bare(obj: ConfigMap) -> ConfigMap:
 
 
 def test_a_list_that_is_behind_sets_the_revision_back(run_story):
-    """Who waits for his own write goes on waiting until it is really here."""
+    """A pass that waits for its own write waits until the cache really shows it."""
 
     async def story(world: InformerWorld) -> None:
         stale = await world.door.list(ResourceLocation(ConfigMap.RESOURCE), EVERYTHING)
@@ -240,7 +240,7 @@ def unfinished(document: Document) -> Document:
 
 
 def test_a_list_that_is_behind_sets_the_revision_back_with_its_first_page(run_story):
-    """Between two pages nobody takes his own write for seen."""
+    """Between two pages no pass assumes that the cache shows its own write."""
 
     async def story(world: InformerWorld) -> None:
         await world.writer.create(config("one"))
@@ -273,14 +273,14 @@ def test_a_list_that_starts_over_forgets_what_it_had_shown(run_story):
             refused = Answer(refusal=Unavailable("down"))
             world.door.lists.extend([Answer(instead=unfinished(stale)), refused])
             await asyncio.sleep(700)
-            assert "-one" in ear.heard
+            assert "-one" in ear.signs
             assert informer.cache.keys("default") == []
 
     run_story(story)
 
 
-def test_a_great_loss_is_told_in_stretches(run_story):
-    """A list that shows nothing of what was known does not stop everybody else."""
+def test_a_great_loss_is_reported_in_bursts(run_story):
+    """A list without the known objects does not block the loop."""
 
     async def story(world: InformerWorld) -> None:
         for number in range(501):
@@ -296,13 +296,13 @@ def test_a_great_loss_is_told_in_stretches(run_story):
             world.door.lists.append(Answer(instead=empty))
             world.door.always = Plan(silent=True)
             await asyncio.sleep(10)
-            assert len(ear.heard) == 1002
+            assert len(ear.signs) == 1002
             assert len(informer.cache) == 0
 
     run_story(story)
 
 
-def test_trouble_is_told_and_ends(run_story):
+def test_trouble_is_reported_and_ends(run_story):
     """The words of the server, for as long as it lasts; it is not synced meanwhile."""
 
     async def story(world: InformerWorld) -> None:
@@ -321,7 +321,7 @@ def test_trouble_is_told_and_ends(run_story):
 
 
 def test_an_informer_knows_its_figures(run_story):
-    """For whoever measures."""
+    """For metrics."""
 
     async def story(world: InformerWorld) -> None:
         async with world.informer() as informer:

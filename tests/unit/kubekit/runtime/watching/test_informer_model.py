@@ -16,7 +16,7 @@ from tests.support.kubekit.informer_builders import InformerWorld, tell
 
 
 class Mirror:
-    """A listener that holds each change against what it heard before, and notes what is wrong."""
+    """A handler that checks each change against earlier ones, and records errors."""
 
     def __init__(self) -> None:
         self.objects: dict[tuple[str, str], Any] = {}

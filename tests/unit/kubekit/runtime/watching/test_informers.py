@@ -37,7 +37,7 @@ def run_story(tmp_path: Path) -> Callable[[Story], None]:
 
 
 @pytest.fixture
-def told_bare(tmp_path: Path) -> Callable[[Story], None]:
+def run_bare_story(tmp_path: Path) -> Callable[[Story], None]:
     """Run a story on a fresh plane with none of our kinds."""
     return lambda story: tell(tmp_path, story, Kinds(builtins.core()))
 
@@ -59,7 +59,7 @@ DEFINITION = crd_generation.crd(Workload, lambda kind: {kind.__name__: ""})
 
 
 def test_a_kind_has_one_informer(run_story):
-    """Whoever asks for it shares it; it begins with the first."""
+    """All callers share it; it starts with the first call."""
 
     async def story(world: InformerWorld) -> None:
         async with world.informers() as informers:
@@ -95,7 +95,7 @@ def test_informers_end_with_their_scope(run_story):
     run_story(story)
 
 
-def test_trap_171_a_kind_that_is_not_served_stops_no_other(told_bare):
+def test_trap_171_a_kind_that_is_not_served_stops_no_other(run_bare_story):
     """It is not waited for; once its definition comes, its objects come by themselves."""
 
     async def story(world: InformerWorld) -> None:
@@ -115,13 +115,13 @@ def test_trap_171_a_kind_that_is_not_served_stops_no_other(told_bare):
             await world.writer.create(workload())
             await absent.wait_synced()
             await asyncio.sleep(5)
-            assert (absent.served, absent.trouble, ear.heard) == (True, "", ["+web"])
+            assert (absent.served, absent.trouble, ear.signs) == (True, "", ["+web"])
 
-    told_bare(story)
+    run_bare_story(story)
 
 
-def test_trap_171_a_kind_that_goes_leaves_what_was_known(told_bare):
-    """The server's answer is told as trouble, not as the removal of everything; it may come back."""
+def test_trap_171_a_kind_that_goes_leaves_what_was_known(run_bare_story):
+    """The response is reported as trouble, not as the removal of everything; the kind may return."""
 
     async def story(world: InformerWorld) -> None:
         await world.writer.raw.create(DEFINITIONS, DEFINITION, PLAIN_WRITE)
@@ -135,9 +135,9 @@ def test_trap_171_a_kind_that_goes_leaves_what_was_known(told_bare):
             assert informer.served is False
             assert "does not serve" in informer.trouble
             assert informer.cache.keys() == [("default", "web")]
-            assert ear.heard == ["+web"]
+            assert ear.signs == ["+web"]
 
-    told_bare(story)
+    run_bare_story(story)
 
 
 async def unserve(world: InformerWorld, name: str) -> None:
@@ -170,7 +170,7 @@ def test_an_object_that_cannot_be_read_is_named_and_left_out(run_story, caplog):
             assert informer.cache.seen(labelled["metadata"]["resourceVersion"])
             await world.writer.raw.update(one, labelled | {"spec": SPEC}, PLAIN_WRITE)
             await asyncio.sleep(0.1)
-            assert (informer.unreadable, ear.heard) == ({}, ["+one"])
+            assert (informer.unreadable, ear.signs) == ({}, ["+one"])
 
     with caplog.at_level(logging.WARNING):
         run_story(story)
@@ -193,10 +193,10 @@ def test_what_was_known_of_an_object_stays_while_it_cannot_be_read(run_story):
             world.door.watches.append(GONE)
             await asyncio.sleep(700)
             assert informer.relists == 1
-            assert (informer.cache.keys(), ear.heard) == ([("default", "one")], ["+one"])
+            assert (informer.cache.keys(), ear.signs) == ([("default", "one")], ["+one"])
             await world.writer.raw.delete(one, PLAIN_DELETE)
             await asyncio.sleep(0.1)
-            assert (informer.unreadable, ear.heard) == ({}, ["+one", "-one"])
+            assert (informer.unreadable, ear.signs) == ({}, ["+one", "-one"])
 
     run_story(story)
 
@@ -214,7 +214,7 @@ def test_an_object_that_went_is_gone_though_its_successor_cannot_be_read(run_sto
             await world.writer.raw.delete(one, PLAIN_DELETE)
             await world.writer.raw.create(INSTANCES, instance(), PLAIN_WRITE)
             await asyncio.sleep(660)
-            assert ear.heard == ["+one", "-one"]
+            assert ear.signs == ["+one", "-one"]
             world.door.watches.append(Plan(silent=True))
             await asyncio.sleep(600)
             await world.writer.raw.delete(one, PLAIN_DELETE)
