@@ -19,7 +19,7 @@ SPOKEN_OF = {
 
 
 @pytest.mark.parametrize("kind", KNOWN)
-def test_a_type_says_what_it_means_and_whose_word_it_is(kind):
+def test_a_type_says_what_it_means_and_who_sets_it(kind):
     """A reader learns what it means, and who sets it."""
     assert re.fullmatch(r"[A-Z][^\n]{8,118}\.", kind.meaning)
     assert re.fullmatch(r"[a-zK][^\n]{2,98}[^.]", kind.writer)
@@ -27,17 +27,17 @@ def test_a_type_says_what_it_means_and_whose_word_it_is(kind):
 
 @pytest.mark.parametrize("names", SPOKEN_OF.values(), ids=SPOKEN_OF)
 def test_every_type_of_the_api_is_known(names):
-    """No condition that an object we read may carry is left unexplained."""
+    """No condition of an object that we read is left unexplained."""
     assert [name for name in names.split() if describe(name) is None] == []
 
 
 def test_a_type_is_explained_once():
-    """A word that two kinds use has one meaning here."""
+    """A type that two kinds use has one meaning here."""
     assert len({str(kind) for kind in KNOWN}) == len(KNOWN)
 
 
 def test_a_type_is_its_own_text():
-    """A type compares and looks up as the word that conditions carry."""
+    """A type compares and looks up as the text in conditions."""
     words: list[str] = [ConditionType.QUOTA_GRANTED]
 
     assert words == ["QuotaGranted"]
@@ -45,7 +45,7 @@ def test_a_type_is_its_own_text():
     assert describe("QuotaGranted") is ConditionType.QUOTA_GRANTED
 
 
-def test_a_new_instance_speaks_only_of_known_types():
+def test_a_new_instance_has_only_conditions_of_known_types():
     """What the CRD writes on creation is explained like everything else."""
     said = [condition.type for condition in NEW_INSTANCE_STATUS.conditions]
 

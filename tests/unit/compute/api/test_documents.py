@@ -13,7 +13,7 @@ from kubekit.api import scheme
 
 HERE = Path(__file__).parent / "documents"
 WHOLE = ("compute", "networking", "milo", "karmada", "kubernetes", "admission")
-# Their fields are spoken of elsewhere: in the tests of Workloads and of the wire.
+# Their fields are tested elsewhere: with Workloads and with the wire.
 ELSEWHERE = {
     "compute.api.compute",
     "compute.api.instance_spec",
@@ -85,7 +85,7 @@ def test_samples_are_read_whole(document):
 
 
 def test_every_kind_has_a_document():
-    """The documents speak of each registered kind exactly once."""
+    """The documents cover each registered kind exactly once."""
     kinds = [type(scheme.decode(document)) for document in documents(*WHOLE)]
 
     assert sorted(kinds, key=str) == sorted(scheme.kinds(), key=str)

@@ -79,7 +79,7 @@ def test_letters_that_look_alike_in_lower_case(name):
 
 @given(PARTS)
 def test_plain_deployment_names_can_be_taken_apart(parts):
-    """Decoding a deployment's name gives its parts, or says that it carries a hash."""
+    """Decoding a deployment's name gives its parts, or None when it has a hash."""
     decoded = names.deployment_parts(names.deployment(*parts))
 
     assert decoded in (parts, None)
@@ -242,7 +242,7 @@ def test_t2_cluster_labels(label, cluster, key):
     ],
     ids=["empty", "empty label", "empty key", "no prefix", "underscore", "too long"],
 )
-def test_t2_cluster_names_that_cannot_be(attempt, words):
+def test_t2_invalid_cluster_names(attempt, words):
     """An empty, ambiguous or overlong cluster name is refused where it would be made."""
     with pytest.raises(ValueError, match=words):
         attempt()

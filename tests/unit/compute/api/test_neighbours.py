@@ -1,4 +1,4 @@
-"""What the neighbours' kinds say before anybody has looked at them, and how they are listed."""
+"""The neighbours' kinds: their first conditions, and how they are listed."""
 
 import json
 
@@ -108,7 +108,7 @@ def test_a_network_without_wishes():
 
 
 def test_a_table():
-    """A table carries any cell, and the object behind a row."""
+    """A table holds any cell, and the object of a row."""
     table = Table(
         column_definitions=(TableColumn(name="Name", type="string", format="name"),),
         rows=(TableRow(cells=("web", 3, None, True), object={"kind": "Workload"}),),

@@ -108,19 +108,19 @@ def test_a_next_step_names_only_commands_that_exist(reason):
 
 @pytest.mark.parametrize("reason", KNOWN)
 def test_a_next_step_is_asked_for_only_when_something_is_wrong(reason):
-    """Good news asks for nothing of anybody; everything else asks for something."""
+    """A healthy reason needs no action; every other one needs some."""
     assert reason.healthy == (reason.next_step == NOTHING_TO_DO)
     assert not reason.healthy or reason.owner is Owner.TRANSIENT
 
 
 @pytest.mark.parametrize("names", SPOKEN_OF.values(), ids=SPOKEN_OF)
 def test_every_reason_of_the_api_is_known(names):
-    """No reason that an object we read may carry is left unexplained."""
+    """No reason of an object that we read is left unexplained."""
     assert [name for name in names.split() if describe(name) is None] == []
 
 
 def test_names_of_members_follow_from_their_reasons():
-    """A member is found by writing its reason in capitals, words set apart."""
+    """A member is found by writing its reason in capitals, with underscores."""
     spelled = {
         reason.name: re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=D)(?=U)", "_", reason).upper()
         for reason in KNOWN
@@ -135,7 +135,7 @@ def test_a_reason_is_explained_once():
 
 
 def test_a_reason_is_its_own_text():
-    """A reason compares, hashes and prints as the word that conditions carry."""
+    """A reason compares, hashes and prints as the text in conditions."""
     words: list[str] = [Reason.QUOTA_EXCEEDED]
 
     assert words == ["QuotaExceeded"]

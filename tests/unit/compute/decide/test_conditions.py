@@ -114,8 +114,8 @@ def test_put_keeps_the_order(conditions, news):
 
 
 @given(lists, lists)
-def test_put_says_the_news_and_leaves_the_rest(conditions, news):
-    """Every condition is the news if there is any, else as it was; times move iff statuses do."""
+def test_put_applies_the_changes_and_leaves_the_rest(conditions, news):
+    """Every condition is the changed one if there is one, else as it was; times move iff statuses do."""
     old, new = {c.type: c for c in conditions}, {c.type: c for c in news}
     for got in put(conditions, news, LATER):
         before, after = old.get(got.type, got), new.get(got.type, old.get(got.type, got))

@@ -46,7 +46,12 @@ def asked(service: str = COMPUTE, word: str = "", why: str = "") -> ServiceEntit
             asked(word="Denied"), AUTOMATIC, "Rejected", "EntitlementRejected", None, id="denied"
         ),
         pytest.param(
-            asked(word="perhaps"), AUTOMATIC, "Active", "EntitlementActive", None, id="no word"
+            asked(word="perhaps"),
+            AUTOMATIC,
+            "Active",
+            "EntitlementActive",
+            None,
+            id="unknown approval",
         ),
         pytest.param(
             asked("dns.example.com", "Approved"),
@@ -59,7 +64,7 @@ def asked(service: str = COMPUTE, word: str = "", why: str = "") -> ServiceEntit
     ],
 )
 def test_what_becomes_of_an_entitlement(entitlement, settings, phase, reason, again):
-    """A word spoken goes before the settings; a service must be there to be given."""
+    """An approval overrides the settings; a service must exist to be approved."""
     found = answer(entitlement, settings, NOW, suspended=False)
     ready = find(found.status.conditions, "Ready")
     assert ready is not None
@@ -113,7 +118,7 @@ def test_settings_are_read_key_by_key():
 
 @pytest.mark.parametrize("delay", ["soon", "-1", "nan", "inf", "99999999999"])
 def test_a_setting_that_cannot_be_read_stays_as_it_was(delay):
-    """The key is named, and the last good value goes on."""
+    """The key is named, and the last good value stays."""
     known = ApprovalSettings(automatic=False, delay=timedelta(seconds=7))
     kept, faults = read_settings({"approval": "maybe", "delaySeconds": delay}, known)
     assert kept == known

@@ -230,7 +230,7 @@ def test_a_city_without_a_deployment_is_reported():
     )
 
 
-def test_w6_a_placement_that_is_offered_nowhere_is_the_users_to_mend():
+def test_w6_a_placement_that_is_offered_nowhere_is_up_to_the_user():
     """The condition of the placement counts although the Workload serves elsewhere."""
     lost = condition("Available", "False", "NoMatchingLocations", "not offered: DFW", since=NOW)
     serves = condition("Available", "True", "AvailablePlacementFound", since=NOW)

@@ -181,7 +181,7 @@ def test_a_closed_gate_always_says_something(known_binding, why):
                 condition("Programmed", "Unknown", "Provisioning", since=NOW),
             ),
             "Provisioning",
-            id="the provider's own word",
+            id="a reason of the provider",
         ),
         pytest.param(
             running(0, not_ready("SchedulingGatesPresent"), gates=("Quota",)),
@@ -211,7 +211,7 @@ def test_an_instance_is_explained_by_what_its_reason_points_at(instance, reason)
 
 
 def test_an_unknown_reason_is_passed_on():
-    """A provider's own word is shown as it is, with a way to get help."""
+    """An unknown reason of a provider is shown as it is, with a way to get help."""
     got = explain_instance(running(0, not_ready("SolarFlare", "zone 3\nis out")), now=NOW)
 
     assert replace(got, gates=()) == Explanation(
@@ -233,7 +233,7 @@ def test_an_unknown_reason_is_passed_on():
 @pytest.mark.parametrize(
     ("since", "owner"), [(NOW, Owner.TRANSIENT), (LONG_AGO, Owner.PLATFORM)], ids=["new", "lasting"]
 )
-def test_what_should_have_passed_by_itself_becomes_the_platforms_to_mend(since, owner):
+def test_a_transient_cause_that_lasts_is_up_to_the_platform(since, owner):
     """A wait of minutes where seconds are usual is up to the platform."""
     waiting = running(0, not_ready("PendingProgramming", since=since), creation_timestamp=LONG_AGO)
     got = explain_instance(waiting, now=NOW)
@@ -242,7 +242,7 @@ def test_what_should_have_passed_by_itself_becomes_the_platforms_to_mend(since, 
     assert got.next_step == "Wait; if it lasts for minutes, run `compute doctor web`."
 
 
-def test_what_the_user_has_to_mend_stays_the_users():
+def test_a_cause_that_is_up_to_the_user_stays_so():
     """A broken image stays up to the user, however long it lasts."""
     broken = running(0, not_ready("ImageUnavailable", since=LONG_AGO), creation_timestamp=LONG_AGO)
 
@@ -257,7 +257,7 @@ def test_a_network_that_is_ready_explains_nothing():
     assert got.reason == "SchedulingGatesPresent"
 
 
-def test_a_condition_from_1970_does_not_tell_since_when():
+def test_a_condition_from_1970_gives_no_time():
     """Without a time of its own or of its object, an explanation has none."""
     ancient = running(0, not_ready("Provisioning", since=EPOCH), creation_timestamp=None)
 
@@ -282,7 +282,7 @@ def test_a_condition_from_1970_does_not_tell_since_when():
         ),
     ],
 )
-def test_an_instance_that_is_being_removed_says_who_holds_it(holds, sentence):
+def test_an_instance_that_is_being_removed_names_its_finalizers(holds, sentence):
     """Every finalizer is named, with who takes it away and when."""
     leaving = running(deletion_timestamp=NOW, finalizers=holds)
     got = explain_instance(leaving, now=NOW)
@@ -311,7 +311,7 @@ def test_an_instance_without_labels_is_known_by_its_name():
     assert got.next_step == "Wait; `compute logs web` shows its output meanwhile."
 
 
-def test_an_instance_that_tells_nothing_of_itself_leaves_the_names_open():
+def test_an_instance_without_labels_leaves_the_names_open():
     """Where neither label nor name tells, the reader fills the command in."""
     stray = running(0, not_ready("CellUnreachable"), labels={}, name="stray")
     got = explain_instance(stray, now=NOW)

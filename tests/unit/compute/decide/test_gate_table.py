@@ -136,7 +136,7 @@ def test_a_denial_replaces_what_the_provider_reports():
     assert (available.status, available.reason) == ("Unknown", "Pending")
 
 
-def test_a_denial_without_a_message_is_spoken_for():
+def test_a_denial_without_a_message_gets_one():
     """By the name of its gate."""
     wordless = condition("LicenseGranted", "False", "LicenseExceeded", "")
     expected = "License is not granted: LicenseExceeded"

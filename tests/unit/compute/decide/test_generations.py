@@ -12,7 +12,7 @@ REPORT = with_status(
 
 
 def test_a_report_of_the_present_spec_is_of_the_present_generation():
-    """Of the plane that it is carried to, in every condition too; counts are as reported."""
+    """Of the plane that it is propagated to, in every condition too; counts are as reported."""
     here = deployment(generation=3)
     got = translated(REPORT.status, here, current=True)
     assert got.observed_generation == 3

@@ -112,8 +112,8 @@ def test_queued_says_how_far_the_change_has_come(seen, why):
     assert phase_and_text(seen) == (Phase.QUEUED, why, "")
 
 
-def test_a_city_that_has_begun_is_not_queued_again():
-    """An Instance shown later than the counters that speak of it does not turn the phase back."""
+def test_a_city_that_has_started_is_not_queued_again():
+    """An Instance shown later than the counters that include it does not turn the phase back."""
     begun = observe(look(asked(), (given(counters=NOTHING_RUNS),)))
     seen = look(asked(), (given(counters={"ready_replicas": 0}),), at=NOW + SECOND)
 
@@ -178,7 +178,7 @@ def test_a_deployments_reason_blocks_at_once(said, reason):
     assert phase_and_text(seen) == (Phase.BLOCKED, f"web-home-dfw: {said.message}", reason)
 
 
-def test_what_is_said_above_the_cell_blocks_before_the_cell_has_spoken():
+def test_a_condition_from_above_blocks_before_the_cell_has_reported():
     """A deployment that no cell takes is not waited for until it reports."""
     said = unavailable("NoCellForCity", "no cell serves DFW")
     seen = look(asked(), (given(1, said, counters={"observed_generation": 0}),))
@@ -212,7 +212,7 @@ def test_what_keeps_deployments_from_being_made_blocks_at_once():
     )
 
 
-def test_a_placement_speaks_before_its_workload():
+def test_a_placement_comes_before_its_workload():
     """Of two that explain a missing deployment alike, the nearer one is reported."""
     near = unavailable("NoMatchingLocations", "cities not offered: DFW")
     far = unavailable("NoMatchingLocations", "cities not offered: DFW, LHR")
@@ -350,7 +350,7 @@ def test_an_instance_on_its_way_out_is_old_whatever_its_template():
     assert numbers(seen) == (0, 0, 1, 1)
 
 
-def test_paused_halfway_tells_of_trouble_as_well():
+def test_paused_halfway_reports_problems_as_well():
     """A pause to check the first Instance shows its state."""
     two = asked(placement(replicas=2), paused=True)
     instances = (running(0, image=OLD), running(1, BROKEN))
@@ -383,7 +383,7 @@ def test_paused_halfway_tells_of_trouble_as_well():
     ],
 )
 def test_a_pause_that_holds_nothing_back_is_not_reported(deployments, instances, phase):
-    """A pause stops templates; what needs no new template goes on as ever."""
+    """A pause stops templates; what needs no new template continues as usual."""
     assert row_of(look(asked(paused=True), deployments, instances)).phase is phase
 
 

@@ -47,7 +47,7 @@ def test_defect_a_a_stall_is_reported_though_nothing_changes():
     ("seconds", "phase"), [(29, Phase.UPDATING), (30, Phase.BLOCKED)], ids=["moving", "stalled"]
 )
 def test_a_stall_is_counted_from_the_last_movement(seconds, phase):
-    """Every Instance that gets further starts the patience of thirty seconds anew."""
+    """Every Instance that makes progress restarts the thirty seconds."""
     two = asked(placement(replicas=2))
     deployments = (given(2, counters={"ready_replicas": 1}),)
     first = observe(look(two, deployments, (running(0, not_ready()), running(1, not_ready()))))
@@ -137,7 +137,7 @@ def test_defect_e_two_placements_in_one_city_have_a_row_each():
     ]
 
 
-def test_defect_f_a_look_that_is_too_old_is_no_verdict():
+def test_defect_f_a_snapshot_that_is_too_old_gives_no_verdict():
     """A client without a new snapshot reports Unknown, instead of repeating the old state."""
     moving = observe(look(asked(), (given(),), (running(image=OLD),)))
     done = observe(look(asked(), (given(),), (running(),)))
@@ -245,7 +245,7 @@ def test_the_worst_row_decides(phases, expected):
 
 
 def test_only_these_cities():
-    """A rollout can be looked at city by city, with a verdict of its own."""
+    """A rollout can be restricted to cities, with a verdict of its own."""
     everywhere = asked(placement("home", "DFW", "LHR"))
     got = observe(look(everywhere, (given(),), (running(),)))
 
@@ -321,7 +321,7 @@ def sightings(draw, of=None):
 @settings(max_examples=depth.examples(150), deadline=None)
 @over(sightings())
 def test_every_place_has_exactly_one_row_and_a_phase(seen):
-    """Whatever the world looks like, each place that is asked for or left over is judged once."""
+    """Whatever the state, each placement and city that is requested or left over has one row."""
     rows = observe(seen).rows
     places = [(row.placement, row.city) for row in rows]
 

@@ -65,7 +65,7 @@ def test_the_message_names_each_cell_since_when_and_until_when():
         (("workloads",), LATE, None),
     ],
 )
-def test_what_is_not_watched_is_looked_for(left, at, after):
+def test_what_is_not_watched_is_polled(left, at, after):
     """Instances each second; the deadline when it comes; everything else is a watch event."""
     assert removal(*left).requeue_after(at) == after
 

@@ -64,7 +64,7 @@ def test_the_rank_table(reason, level):
 
 
 def test_an_unknown_reason_explains_nothing():
-    """A word we do not know ranks below every word we do."""
+    """An unknown reason ranks below every known one."""
     assert rank("SomethingNew") == 0
 
 
@@ -122,7 +122,7 @@ def test_a_cause_is_reported_with_its_subject(candidate, expected):
 
 
 def test_a_candidate_becomes_a_condition():
-    """The condition carries the candidate's words, and when and of what they were said."""
+    """The condition has the candidate's message, the time and the generation."""
     got = Candidate("x", "Failed", "exit code 1", "Unknown").condition("Ready", 3, NOW)
 
     assert got == condition("Ready", "Unknown", "Failed", "exit code 1", since=NOW, generation=3)

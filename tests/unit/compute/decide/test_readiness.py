@@ -195,7 +195,7 @@ def test_a_network_failure_leaves_a_started_instance_alone():
     assert verdict(*RUNNING, network_failure=NO_SUBNET) == ("True", "Available")
 
 
-def test_a_provider_without_words_is_spoken_for():
+def test_a_condition_without_a_message_gets_one():
     """A reason without a message still gives the user a sentence."""
     got = ready(PROGRAMMED, condition("Available", "False", "Stopped"))
 
@@ -218,7 +218,7 @@ def test_a_reason_left_empty_is_no_reason():
     ],
 )
 @pytest.mark.parametrize("gates", [(), ("Quota",)], ids=["started", "gated"])
-def test_a_quota_refusal_speaks_over_the_provider(reason, gates):
+def test_a_quota_refusal_replaces_the_providers_conditions(reason, gates):
     """Whatever the reason, quota that is False makes all three False with the quota message."""
     refused = condition("QuotaGranted", "False", reason, "ask for more")
     subject = instance(conditions=(PROGRAMMED, AVAILABLE, refused), gates=gates)
@@ -259,7 +259,7 @@ def test_a_lifted_refusal_leaves_nothing_behind(status):
 
 
 def test_w14_the_observed_generation_is_refreshed():
-    """Ready speaks of the newest generation even where its answer is the old one."""
+    """Ready has the newest generation even where its answer is the old one."""
     old = instance(conditions=RUNNING)
     first = readiness.conditions(old, network_failure=None, now=NOW)
     grown = instance(conditions=first, generation=2)
@@ -277,7 +277,7 @@ def test_w14_the_observed_generation_is_refreshed():
 
 
 def test_the_provider_need_not_state_a_generation():
-    """A provider's word on an older generation stands: what runs did not change with it."""
+    """A provider's report of an older generation stands: what runs did not change with it."""
     subject = instance(conditions=RUNNING, generation=5)
 
     got = find(readiness.conditions(subject, network_failure=None, now=NOW), "Ready")
@@ -353,8 +353,8 @@ def test_w1_readiness_comes_to_rest(subject, network_failure):
     assert readiness.conditions(written, network_failure=network_failure, now=LATER) == once
 
 
-def test_the_provider_speaks_for_itself():
-    """Ready repeats the provider's words; where it has none, which condition it is and why."""
+def test_the_message_of_the_provider_is_kept():
+    """Ready repeats the provider's message; without one, the condition and its reason."""
     reported = condition("Available", "False", "ImageUnavailable", "no such tag")
     mute = condition("Available", "False", "ImageUnavailable")
     programmed = condition("Programmed", "True", "Programmed")

@@ -72,7 +72,7 @@ def test_a_change_of_state_is_reported_at_once(gates, before, conditions):
 
 
 def test_what_takes_no_longer_than_it_took_the_others_may_go_unsaid():
-    """Where many come up at once it takes each of them longer, and that is no news."""
+    """Where many start at once each of them takes longer, which is not reported."""
     usual, slow = StartupTime(), timedelta(seconds=7)
     usual.took(slow)
     new = instance(gates=("Quota",), conditions=NEW)
@@ -130,7 +130,7 @@ def test_an_unknown_age_holds_nothing_back(born):
         pytest.param(("Network",), (*SERVES, WAITS), id="is held back"),
     ],
 )
-def test_an_instance_whose_words_agree_is_settled(gates, conditions):
+def test_an_instance_whose_conditions_agree_is_settled(gates, conditions):
     """Its cell has nothing to add."""
     assert is_settled(instance(gates=gates, conditions=conditions))
 
@@ -148,7 +148,7 @@ def test_an_instance_whose_words_agree_is_settled(gates, conditions):
     ],
 )
 def test_an_instance_that_is_about_to_be_written_is_not_settled(gates, conditions):
-    """What follows from its other words is not said yet."""
+    """What follows from its other conditions is not reported yet."""
     assert not is_settled(instance(gates=gates, conditions=conditions))
 
 

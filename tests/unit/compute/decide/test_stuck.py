@@ -1,4 +1,4 @@
-"""What an operator should look at."""
+"""Objects that need an operator."""
 
 from datetime import timedelta
 

@@ -30,7 +30,7 @@ def test_a_ledger_that_is_written_can_be_read(revision, holder, reserved, age):
 
 
 def test_the_ledger_of_another_project_is_as_good_as_none():
-    """A project that was made anew has promised nothing."""
+    """A project that was created again has promised nothing."""
     earlier = Ledger(project="before", revision=9)
     assert Ledger.read(earlier.data(), "now") == Ledger(project="now")
     assert Ledger.read({}, "now") == Ledger(project="now")
@@ -39,7 +39,7 @@ def test_the_ledger_of_another_project_is_as_good_as_none():
 @pytest.mark.parametrize(
     "broken", [{"revision": "many"}, {"written": "soon"}, {"reserved": "["}], ids=str
 )
-def test_a_ledger_that_cannot_be_read_is_not_begun_anew(broken):
+def test_an_unreadable_ledger_is_not_replaced(broken):
     """Lost promises could grant the same budget twice; an operator has to act."""
     with pytest.raises(ValueError, match=r".+"):
         Ledger.read(Ledger(project="uid").data() | broken, "uid")

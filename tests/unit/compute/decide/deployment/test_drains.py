@@ -1,4 +1,4 @@
-"""Deployments whose city is withdrawn: how long they go on, and what is said of them."""
+"""Deployments whose city is withdrawn: how long they keep running, and what they report."""
 
 from datetime import datetime, timedelta
 
@@ -55,7 +55,7 @@ def test_a_withdrawn_city_is_given_a_time():
 
 
 def test_a_drain_stands_still_until_it_is_due():
-    """Looked at again, it changes nothing; then the deployment goes, and its city is missed."""
+    """Another pass changes nothing; then the deployment is deleted, and its city is unmatched."""
     there = withdrawn()
 
     assert split(there, "DFW", now=DUE - SECOND) == Split(keep=there)
@@ -65,7 +65,7 @@ def test_a_drain_stands_still_until_it_is_due():
     )
 
 
-def test_a_city_that_returns_goes_on():
+def test_a_city_that_returns_keeps_running():
     """The stamp goes, and nothing else changes; however late it is."""
     (update,) = split(withdrawn(), "DFW", "LHR", now=DUE + SECOND).update
 
@@ -118,7 +118,7 @@ def test_a_stamp_that_cannot_be_read_is_made_anew(stamp):
     assert subject.of(update.desired) == Drain("CityWithdrawn", DUE)
 
 
-def test_the_first_drain_tells_when_to_look_again():
+def test_the_first_drain_determines_the_requeue():
     """Deployments that are being deleted are waited for by other means."""
     dfw, lhr = withdrawn()
     later = subject.stamped(dfw, Drain("CityWithdrawn", DUE + SECOND))
@@ -181,7 +181,7 @@ def test_a_workload_in_withdrawn_cities_alone_gives_that_reason():
     assert [c.type for c in left.conditions] == ["Available"]
 
 
-def test_an_event_tells_of_each_turn():
+def test_each_change_causes_an_event():
     """That the city is withdrawn, that it is back, that the time is up; and nothing in between."""
     plain, drained = both()[1], withdrawn()[1]
 

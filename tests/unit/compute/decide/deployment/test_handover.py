@@ -84,7 +84,7 @@ def sizes(deployments: list[WorkloadDeployment]) -> dict[str, int]:
     ],
     ids=["another city", "another name", "both"],
 )
-def test_the_old_goes_on_until_the_new_serves(then, new):
+def test_the_old_keeps_running_until_the_new_serves(then, new):
     """All of it, and of its present spec; then the old goes at once."""
     there = after(web(then), made(OLD))
     assert sorted(names(there)) == sorted(["web-a-dfw", new])
@@ -113,7 +113,7 @@ def test_what_is_removed_and_not_replaced_goes_at_once():
 
 
 def test_what_never_served_hands_nothing_over():
-    """Of two changes in a row the one in between leaves nothing behind, and the first goes on."""
+    """Of two changes in a row the one in between leaves nothing behind, and the first keeps running."""
     there = after(web(NEW), made(OLD))
     got = split(web(placement("a", "SIN", replicas=3)), there, NOW + SECOND)
 
@@ -175,7 +175,7 @@ def test_several_old_ones_give_up_their_instances_in_turn():
     assert seen == [(2, 1), (2, 0), (1, 0), (0, 0)]
 
 
-def test_what_goes_on_for_another_period_still_gives_one_up():
+def test_what_keeps_running_for_another_period_still_gives_one_up():
     """Progress that comes to light together with the end of a period counts for both."""
     old, new = after(web(NEW), made(OLD))
     old, _ = after(web(NEW), [old, reporting(new, 0, QUOTA)])
@@ -189,7 +189,7 @@ def test_what_goes_on_for_another_period_still_gives_one_up():
 
 @pytest.mark.parametrize("then", [(NEW,), (NEW, placement("b", "SIN"))], ids=["same", "more"])
 def test_what_was_counted_for_another_period_is_still_due(then):
-    """Quota that is short only after the time was set anew costs the old one Instance all the same."""
+    """A lack of quota after the deadline was renewed also costs the old one Instance."""
     old, new = after(web(NEW), made(OLD))
     old, _ = after(web(NEW), [old, reporting(new, 0, QUOTA)])
     there = after(web(*then), [old, reporting(new, 1)], DUE)
@@ -257,7 +257,7 @@ def test_acting_on_a_handover_settles_it(before, then, ready, lacking):
     assert {d.metadata.name for d in after(web(*then), full)} == wanted
 
 
-def test_deployment_and_workload_say_what_goes_on_and_why():
+def test_deployment_and_workload_report_what_keeps_running_and_why():
     """What serves is counted, what is desired is what the spec names, and the text says the rest."""
     old, new = after(web(NEW), [reporting(made(OLD)[0], 3, SERVES)])
     got = workload_status(web(NEW), [old, new], now=NOW)
@@ -277,7 +277,7 @@ def test_deployment_and_workload_say_what_goes_on_and_why():
 
 
 def test_a_lack_of_quota_is_reported():
-    """With a reason of its own, and beside what goes on."""
+    """With a reason of its own, beside what keeps running."""
     there = after(web(NEW), made(OLD))
     (old, _) = after(web(NEW), [there[0], reporting(there[1], 0, QUOTA)])
     own = drains.condition(old, NOW)
@@ -297,8 +297,8 @@ def test_only_some_of_many_replacements_are_named():
     assert "until web-a-0, web-a-1, web-a-2, web-a-3, web-a-4 and 3 more serve, or" in cause.message
 
 
-def test_an_event_tells_of_each_turn():
-    """That it begins, that quota is short, that it is over, and that it took too long."""
+def test_each_change_causes_an_event():
+    """Its start, a lack of quota, its end, and its timeout."""
     plain = made(OLD)[0]
     old, new = after(web(NEW), made(OLD))
     (less, _) = after(web(NEW), [old, reporting(new, 0, QUOTA)])

@@ -64,12 +64,12 @@ def test_parallel_creates_all_at_once():
         pytest.param(100, 0, 0, 0, 32, id="none waits any more"),
         pytest.param(0, 0, 8, 20, 8, id="a long wait does not count"),
         pytest.param(0, 8, 0, 1, 8, id="all say what they wait for"),
-        pytest.param(0, 64, 0, 1, 64, id="more are begun where more wait"),
+        pytest.param(0, 64, 0, 1, 64, id="more start where more wait"),
         pytest.param(0, 64, 64, 1, 0, id="but a wave at a time"),
         pytest.param(190, 0, 2, 1, 8, id="the last"),
     ],
 )
-def test_parallel_lets_through_what_it_began_before_it_begins_more(
+def test_parallel_waits_for_the_gates_of_the_started_before_it_starts_more(
     let, spoken, silent, seconds, begun
 ):
     """A wave at a time; neither its provider nor who says why it waits stands in anybody's way."""
@@ -94,7 +94,7 @@ def test_parallel_lets_through_what_it_began_before_it_begins_more(
 @pytest.mark.parametrize(
     ("state", "begun"),
     [
-        pytest.param({}, True, id="at a gate, without a word"),
+        pytest.param({}, True, id="at a gate, without a condition"),
         pytest.param({"conditions": ()}, True, id="no conditions at all"),
         pytest.param({"conditions": (gated(),)}, True, id="it said that it waits"),
         pytest.param({"conditions": (gated(), asked())}, True, id="its quota was asked for"),

@@ -173,13 +173,13 @@ def unserved(world: World) -> set[str]:
 
 
 def removals(step: RolloutPlan) -> list[str]:
-    """Names of the deployment's own Instances that are taken down now."""
+    """Names of the deployment's own Instances that are removed now."""
     deletes = [a.name for a in step.now if isinstance(a, DeleteInstance)]
     return [name for name in deletes if (names.instance_parts(name) or ("",))[0] == "web-home-dfw"]
 
 
 def rolls(world: World, step: RolloutPlan) -> list[str]:
-    """Names of Instances in slots that serve and are taken down now."""
+    """Names of Instances in slots that serve and are removed now."""
     serving = {i.metadata.name for i in slots_of(world).values() if i} - unserved(world)
     return [name for name in removals(step) if name in serving]
 
@@ -203,7 +203,7 @@ def test_any_world_settles_to_its_template(world):
 @given(worlds(pauses=(True,)))
 @settings(max_examples=depth.examples(80), deadline=None)
 def test_a_pause_changes_numbers_and_no_template(world):
-    """During a pause no Instance in a slot is taken down; everything else still settles."""
+    """During a pause no Instance in a slot is removed; everything else still settles."""
 
     def check(world, step):
         in_slots = {i.metadata.name for i in slots_of(world).values() if i}

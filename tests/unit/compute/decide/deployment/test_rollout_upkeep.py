@@ -59,7 +59,7 @@ def test_pause_holds_every_replacement(policy, ready, why):
 
 
 @pytest.mark.parametrize("policy", ["OrderedReady", "Parallel"])
-def test_pause_lets_scaling_and_healing_go_on(policy):
+def test_scaling_and_healing_continue_during_a_pause(policy):
     """Empty slots are filled and surplus goes, as without a pause."""
     wd = deployment(2, policy=policy, annotations={annotations.PAUSED: "true"})
     world = [member(wd, 0), member(wd, 2)]
@@ -81,7 +81,7 @@ def test_pause_lets_scaling_and_healing_go_on(policy):
     ids=["silent", "paused", "not paused", "share", "count"],
 )
 def test_settings_come_from_annotations(said, expected):
-    """Only the exact word pauses; a limit is a count or a share."""
+    """Only the exact value pauses; a limit is a count or a share."""
     assert settings_of(deployment(annotations=said)) == expected
 
 
@@ -130,7 +130,7 @@ def test_nothing_waits_for_a_terminating_stray():
 
 
 def test_the_name_decides_who_holds_a_slot():
-    """Where a label claims another slot the name is right, and the label is mended."""
+    """Where a label claims another slot the name is right, and the label is corrected."""
     wd = deployment(2)
     claimant = member(wd, 1)
     claimant.metadata.labels[labels.INSTANCE_INDEX] = "0"

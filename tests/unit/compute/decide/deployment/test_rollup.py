@@ -126,7 +126,7 @@ def test_one_ready_instance_makes_it_available():
 
 
 def test_what_is_too_much_is_no_concern():
-    """Once enough Instances are ready, a surplus one that is stuck is not worth a word."""
+    """Once enough Instances are ready, a surplus one that is stuck is not reported."""
     got = verdict(deployment(1), [running(0), stuck(1)])
 
     assert got == ("True", "StableInstanceFound", "1 of 1 instances ready")
@@ -223,7 +223,7 @@ def test_w9_a_lack_of_budget_is_reported_before_faults():
 
 
 def test_a_refusal_of_an_instance_on_its_way_out_holds_nothing_back():
-    """ReplicasReady speaks of the Instances that are to stay."""
+    """ReplicasReady is about the Instances that stay."""
     old = instance(deletion_timestamp=NOW, conditions=refused().status.conditions)
 
     assert verdict(deployment(), [old], kind="ReplicasReady")[0] == "True"
@@ -294,7 +294,7 @@ def test_a_deployment_without_its_data_says_so():
     assert got[1:] == ("SourceNotFound", "0 of 1 instances ready; no map")
 
 
-def test_a_deployment_whose_data_is_being_looked_for_is_on_its_way():
+def test_a_deployment_whose_data_is_being_resolved_is_progressing():
     """Data that is not known to be missing blocks nothing."""
     looking = condition("ReferencedDataReady", "Unknown", "Resolving")
     target = written(deployment(), WorkloadDeploymentStatus(conditions=(looking,)))
@@ -382,8 +382,8 @@ def test_a_deployment_at_rest_is_not_blocked(target, expected):
     assert verdict(target, [stuck()], network) == expected
 
 
-def test_w14_conditions_speak_of_the_newest_generation():
-    """An answer that stands is given anew for each generation, since the same time as before."""
+def test_w14_conditions_have_the_newest_generation():
+    """An unchanged answer is repeated for each generation, with the same time as before."""
     first = deployment_status(deployment(), [running()], None, NOW)
     grown = written(deployment(generation=2), first)
 
@@ -441,7 +441,7 @@ def test_an_instance_that_cannot_be_created_is_reported():
         pytest.param(3, 4, True, id="the last: all serve"),
     ],
 )
-def test_how_far_a_count_has_come_is_no_news(before, after, news):
+def test_the_progress_of_a_count_is_not_written_at_once(before, after, news):
     """What is decided differently is, and so is the end of counting."""
 
     def counted(ready):
@@ -451,7 +451,7 @@ def test_how_far_a_count_has_come_is_no_news(before, after, news):
     assert tells_more(counted(before), counted(after)) is news
 
 
-def test_another_wish_is_news():
+def test_another_spec_is_written_at_once():
     """The status is of another generation then, whatever it counts."""
     there = [running(n) for n in range(2)]
     old = deployment_status(deployment(4, generation=1), there, None, NOW)

@@ -87,7 +87,7 @@ def with_policy(policy: InterfaceNetworkPolicy | None) -> InstanceTemplate:
     return msgspec.structs.replace(base, spec=spec)
 
 
-# Running Instances carry these values. A release that computes others replaces every Instance of
+# Running Instances have these values. A release that computes others replaces every Instance of
 # every user on the day it is installed, so they may never change.
 @pytest.mark.parametrize(
     ("made", "expected"),
@@ -246,7 +246,7 @@ def test_text_that_looks_like_an_amount_is_text():
     ids=["network policy", "rule for all", "value source", "argument", "variable", "label"],
 )
 def test_empty_is_not_absent_where_it_says_something(empty, absent):
-    """An optional object, an entry of a list and a key of a map speak by being there."""
+    """An optional object, an entry of a list and a key of a map matter even when they are empty."""
     assert canonical(empty) != canonical(absent)
 
 

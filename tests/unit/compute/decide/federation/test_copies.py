@@ -38,7 +38,7 @@ def back(instances, *copies: Instance, deployments=(OWNER,), bound=None) -> Writ
     return write_back(instances, Hub(deployments, copies, bound or {}), IDENTITY, CELL)
 
 
-def test_a_copy_carries_what_may_leave_the_cell():
+def test_a_copy_has_what_may_leave_the_cell():
     """The listed labels, the cell's name, spec and status; never the template's own labels."""
     of = cell_instance(conditions=(READY,))
     got = hub_instance(of, OWNER, IDENTITY, CELL)
@@ -203,7 +203,7 @@ def test_a_copy_of_the_original_is_adopted():
 
 
 def test_a_copy_controlled_by_someone_else_is_left_alone():
-    """The copies of an earlier deployment of the same name go with it, and are then made anew."""
+    """The copies of an earlier deployment of the same name are deleted with it, and then created again."""
     (owner,) = copy_of().metadata.owner_references
     before = msgspec.structs.replace(owner, uid="earlier")
     stored = copy_of(owner_references=(before,))
@@ -212,7 +212,7 @@ def test_a_copy_controlled_by_someone_else_is_left_alone():
 
 
 def test_a_copy_on_its_way_out_is_waited_for():
-    """It is made anew once it is gone."""
+    """It is created again once it is gone."""
     going = copy_of(deletion_timestamp=NOW)
 
     assert back([cell_instance(conditions=(READY,))], going) == WriteBack()

@@ -67,7 +67,7 @@ def test_an_identity_is_never_guessed(known):
     assert identity(labelled(namespace("ns-1"), **known)) is None
 
 
-def test_a_hub_namespace_is_made_and_mended():
+def test_a_hub_namespace_is_created_and_repaired():
     """A missing namespace is made, lost labels are put back, labels of others stay."""
     desired = hub_namespace(PROJECT, namespace())
     bare = with_meta(desired, labels={"other": "label"})

@@ -145,7 +145,7 @@ def test_w21_a_policy_that_is_gone_is_made_again():
 
 
 def test_a_policy_on_its_way_out_is_waited_for():
-    """It can be made anew only once it is gone, and cannot be retired twice."""
+    """It can be created again only once it is gone, and cannot be retired twice."""
     going = with_meta(DFW, deletion_timestamp=NOW)
 
     assert policies_due([of_city("DFW")], [going]) == ()

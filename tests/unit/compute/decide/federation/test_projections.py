@@ -184,7 +184,7 @@ def test_a_deployment_that_is_going_shows_its_last_instances():
 
 
 def test_instances_of_others_are_left_alone():
-    """An Instance that no copy and no plain owner speaks for was not made by us."""
+    """An Instance without a copy and without a plain owner was not created by us."""
     (plain,) = shown().metadata.owner_references
     handmade = instance(5, namespace="default")
     controlled = instance(

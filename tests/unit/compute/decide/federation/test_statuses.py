@@ -48,7 +48,7 @@ def test_nothing_is_written_when_nothing_changed():
     assert project_status(seen, None, None, LATER) is None
 
 
-def test_the_projects_own_word_on_referenced_data_stays():
+def test_the_projects_own_condition_of_referenced_data_stays():
     """Referenced data is resolved in the project; what the hub says of it does not count."""
     own = with_status(original(), DATA)
     other = condition(ConditionType.REFERENCED_DATA_READY, "True", "Ready")
@@ -108,7 +108,7 @@ def test_a_silent_cell_makes_availability_unknown():
         (0, 0, "nothing was running there, and what is new starts when the cell answers again"),
     ],
 )
-def test_what_goes_on_in_a_silent_cell_is_what_it_reported(replicas, observed, goes_on):
+def test_what_runs_in_a_silent_cell_is_what_it_reported(replicas, observed, goes_on):
     """Nothing is said to run that never did, nor to have a change that the cell has not seen."""
     hub = with_status(on_hub(), AVAILABLE, replicas=replicas, observed_generation=observed)
     got = project_status(original(), hub, SILENT, LATER)
@@ -181,7 +181,7 @@ def test_a_cell_that_reports_again_is_believed():
 
 @pytest.mark.parametrize("reported", [(), (BLOCKED,)])
 def test_a_deployment_that_no_cell_takes_says_so(reported):
-    """The cell cannot say that there is none: the hub's word is put in its place."""
+    """The cell cannot report that there is none: the hub's condition replaces its own."""
     hub = with_status(on_hub(), *reported)
     got = project_status(original(), hub, Unplaced("no cluster has its label"), LATER)
 
@@ -234,7 +234,7 @@ def test_what_an_operator_holds_back_is_a_condition_of_its_own():
     ],
 )
 def test_what_never_reached_its_cell_says_why(trouble, reason):
-    """Without a report nothing else explains it; with one, the cell's own word stays."""
+    """Without a report nothing else explains it; with one, the cell's own condition stays."""
     got = project_status(original(), on_hub(), trouble, LATER)
 
     assert got is not None
@@ -244,7 +244,7 @@ def test_what_never_reached_its_cell_says_why(trouble, reason):
     assert blocked.conditions[0] == BLOCKED
 
 
-def test_a_refusal_of_the_cell_is_passed_on_in_its_words():
+def test_a_refusal_of_the_cell_is_passed_on_with_its_message():
     """They name what is in the way."""
     got = project_status(original(), on_hub(), RefusedByCell("cell-dfw", "it is taken"), LATER)
 

@@ -23,7 +23,7 @@ RESOURCE = TemplateRef(api_version="v1", kind="ConfigMap", name="conf")
     ],
 )
 def test_dispatching_is_suspended_for_all_clusters_or_for_some(suspension, held):
-    """A cluster that is not named goes on."""
+    """A cluster that is not named is not affected."""
     assert holds_dispatching(suspension, "dfw") is held
 
 

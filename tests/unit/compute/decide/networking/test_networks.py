@@ -253,7 +253,7 @@ def test_a_name_in_use_is_passed_over() -> None:
 
 
 def test_a_binding_is_removed_when_nothing_runs_on_it() -> None:
-    """Neither the template nor an Instance needs it: it is let go."""
+    """Neither the template nor an Instance needs it: it is deleted."""
     fresh = instance()
     spec = on(OWNER, "backend").spec.template.spec
     moved = msgspec.structs.replace(fresh, spec=spec)

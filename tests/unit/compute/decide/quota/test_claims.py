@@ -145,7 +145,7 @@ def test_a_refusal_is_reported_by_its_cause(error, namespace, expected):
 
 
 def test_an_outage_reads_the_same_on_every_try():
-    """The words of a transport error vary; the status that tells of them must not."""
+    """The message of a transport error varies; the status that reports it must not."""
     assert refusal(errors.Unavailable("after 5.01 s"), "d") == refusal(errors.Timeout("5.02"), "d")
 
 

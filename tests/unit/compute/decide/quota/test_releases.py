@@ -124,7 +124,7 @@ def test_the_finalizer_stays_until_the_claim_is_dealt_with(outcome, expected):
     ],
 )
 def test_a_quota_service_that_stays_away_does_not_keep_an_instance(waited, expected):
-    """The cell ends what it began; the claim is found again as forgotten, and given back then."""
+    """The cell finishes the deletion; the claim is found again as leaked, and released then."""
     outage = ClaimLookupFailed(Reason.QUOTA_BACKEND_UNAVAILABLE, "no answer")
     later = NOW + timedelta(seconds=waited)
 

@@ -69,7 +69,7 @@ FULL = {"cpu": "500m", "memory": "1Gi"}
         ),
     ],
 )
-def test_the_size_comes_from_the_first_source_that_tells_all_of_it(given_spec, expected):
+def test_the_size_comes_from_the_first_source_that_has_all_of_it(given_spec, expected):
     """Limits, then requests, then the catalog; each only if it is complete."""
     assert size(given_spec) == expected
 

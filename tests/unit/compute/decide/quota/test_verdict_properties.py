@@ -123,7 +123,7 @@ def test_only_a_live_claim_of_the_right_size_grants(of, outcome):
 
 @given(LET_THROUGH, SILENCE)
 def test_w13_silence_never_takes_a_grant_back(of, outcome):
-    """Whatever fails, what runs on a grant goes on saying so."""
+    """Whatever fails, an Instance that runs on a grant keeps reporting it."""
     assert judge(of, outcome, NOW).condition.status == "True"
 
 
@@ -160,7 +160,7 @@ def test_a_verdict_comes_to_rest(of, outcome):
 
 
 @given(INSTANCES_OF_ALL_SORTS, OUTCOMES)
-def test_what_is_not_settled_is_looked_at_again(of, outcome):
+def test_what_is_not_settled_is_requeued(of, outcome):
     """Nothing waits for an event alone, and no claim is deleted but the one that was read."""
     got = judge(of, outcome, NOW)
 
@@ -173,7 +173,7 @@ def test_what_is_not_settled_is_looked_at_again(of, outcome):
 
 @given(SECONDS, SECONDS)
 def test_the_safety_net_never_narrows(one, other):
-    """The older the Instance, the longer the pause, however often it was looked at."""
+    """The older the Instance, the longer the pause, however often it was reconciled."""
     young, old = sorted((one, other))
 
     assert requeue_after(NOW - young, NOW) <= requeue_after(NOW - old, NOW)

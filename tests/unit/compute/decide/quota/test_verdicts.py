@@ -70,7 +70,7 @@ def said(verdict: QuotaVerdict) -> tuple[str, str]:
             found(stored("False", "SomethingElse")),
             ("False", Reason.QUOTA_EXCEEDED),
             Keep(),
-            id="denied in unknown words",
+            id="denied with an unknown reason",
         ),
         pytest.param(
             found(stored("False", Reason.VALIDATION_FAILED)),
@@ -89,7 +89,7 @@ def test_every_outcome_has_a_verdict(outcome, expected, action):
 
 
 def test_a_verdict_is_about_the_present_generation():
-    """The condition names the generation, the quota service's own words, and this second."""
+    """The condition has the generation, the quota service's message, and this second."""
     claim = stored(message="3 of 10 in use")
     got = judge(gated(), found(claim), NOW)
 
@@ -106,7 +106,7 @@ def test_a_verdict_is_about_the_present_generation():
 
 
 def test_w15_a_new_claim_waits_for_its_evaluation():
-    """A claim says "not granted" before anybody has looked at it; that is no lack of budget."""
+    """A claim is "not granted" before its first evaluation; that is no lack of budget."""
     got = judge(gated(), found(new_claim()), later(59))
 
     assert said(got) == ("Unknown", Reason.PENDING_EVALUATION)
@@ -176,7 +176,7 @@ def test_w15_a_warning_is_given_once(outcome, expected):
     assert judge(then, outcome, NOW).event is None
 
 
-def test_w15_the_same_denial_in_other_words_is_no_news():
+def test_w15_the_same_denial_with_another_message_causes_no_event():
     """The numbers in a message change with every claim; that is no reason for another event."""
     denied = gated(Reason.QUOTA_EXCEEDED, "False", "9 of 10 in use")
     other = stored("False", Reason.QUOTA_EXCEEDED, message="10 of 10 in use")
@@ -185,7 +185,7 @@ def test_w15_the_same_denial_in_other_words_is_no_news():
 
 
 def test_w64_a_claim_on_its_way_out_grants_nothing():
-    """A granted claim that is being deleted is waited for, and then made anew."""
+    """A granted claim that is being deleted is waited for, and then created again."""
     going = stored(deletion_timestamp=NOW)
     got = judge(gated(), found(going), NOW)
 
@@ -222,7 +222,7 @@ def test_w17_a_claim_of_another_cell_is_taken_only_from_one_that_does_not_let_go
     ],
 )
 def test_what_runs_does_not_take_the_claim_of_the_cell_it_was_moved_to(theirs):
-    """A cell that was cut off goes on, and leaves the slot's claim to the one that took over."""
+    """A cell that was cut off keeps running, and leaves the slot's claim to the one that took over."""
     got = judge(running(), found(theirs), later(3600))
 
     assert said(got) == ("True", Reason.QUOTA_AVAILABLE)
@@ -309,7 +309,7 @@ def test_w13_only_the_claim_itself_takes_a_grant_back():
 
 
 def test_w13_an_outage_is_announced_once_for_what_runs():
-    """The event is given when the outage begins, and the message then stays the same."""
+    """The event is recorded when the outage starts, and the message then stays the same."""
     first = judge(running(), OUTAGE, NOW)
     then = judge(
         running(first.condition.message), ClaimLookupFailed(OUTAGE.reason, "other words"), NOW
@@ -384,7 +384,7 @@ def test_an_instance_of_nobodys_making_is_judged_too():
     ],
 )
 def test_a_denied_claim_is_asked_again_when_budget_may_have_freed(age, claim_age, again):
-    """A denial is final in the service, so the claim is made anew, but not on every pass."""
+    """A denial is final in the service, so the claim is created again, but not in every pass."""
     old = instance(gates=(gates.QUOTA,), creation_timestamp=later(-age))
     denied = found(stored("False", Reason.QUOTA_EXCEEDED, made=later(-claim_age)))
     got = judge(old, denied, NOW)
@@ -395,7 +395,7 @@ def test_a_denied_claim_is_asked_again_when_budget_may_have_freed(age, claim_age
 
 
 def test_a_denial_is_reported_with_the_message_of_the_service():
-    """How much is in use is what a user needs to know; without a word, ours will do."""
+    """How much is in use is what a user needs to know; without a message, ours is used."""
     full = stored("False", Reason.QUOTA_EXCEEDED, message="10 of 10 in use")
     mute = stored("False", Reason.QUOTA_EXCEEDED)
 
@@ -439,7 +439,7 @@ def test_a_lack_of_budget_replaces_a_denial():
     [(-5, 1), (0, 1), (59, 1), (60, 15), (299, 15), (300, 60), (599, 60), (600, 300), (10**6, 300)],
 )
 def test_the_safety_net_widens_with_age(age, expected):
-    """Looks are counted from creation: often at first, every five minutes in the end."""
+    """The interval grows from creation: short at first, five minutes in the end."""
     assert requeue_after(NOW, later(age)) == timedelta(seconds=expected)
 
 
@@ -457,7 +457,7 @@ def test_a_settled_grant_needs_no_safety_net(outcome):
     assert judge(gated(), outcome, NOW).requeue_after is None
 
 
-def test_a_lost_race_is_looked_at_again_at_once():
+def test_a_lost_race_is_reconciled_again_at_once():
     """Even an old Instance need not wait for its slow net when the claim has just been made."""
     old = instance(gates=(gates.QUOTA,), creation_timestamp=later(-86400))
 
@@ -480,7 +480,7 @@ def test_a_lost_race_is_looked_at_again_at_once():
         ),
     ],
 )
-def test_w48_an_old_instance_whose_claim_is_new_is_looked_at_soon(outcome, seconds):
+def test_w48_an_old_instance_whose_claim_is_new_is_requeued_soon(outcome, seconds):
     """Where no event tells of an answer, asking again after a denial must not take three pauses."""
     old = instance(gates=(gates.QUOTA,), creation_timestamp=later(-86400))
 

@@ -36,7 +36,7 @@ def test_a_right_document_is_reviewed_like_its_workload():
     ],
     ids=["another group", "another kind", "no kind", "neither"],
 )
-def test_another_kind_is_not_looked_into(changes, expected):
+def test_another_kind_is_not_validated(changes, expected):
     """A document of another kind gets that one error, and no other."""
     assert blamed(sandbox(changes)) == expected
 
@@ -134,15 +134,15 @@ def test_an_unreadable_document_gets_a_short_error():
     assert str(got) == 'metadata.labels: Invalid value: "unreadable": Expected `str`, got `int`'
 
 
-def test_a_status_is_not_looked_at():
-    """A manifest saved from a server carries a status; the server would not take it from us."""
+def test_a_status_is_ignored():
+    """A manifest saved from a server has a status; the server would ignore it."""
     assert review_document(sandbox({"status": {"conditions": "?"}}), cities=CITIES) == (
         review_document(sandbox(), cities=CITIES)
     )
 
 
 def test_metadata_that_the_server_owns_is_not_judged():
-    """Every stored object carries managed fields; none of them may draw a warning or an error."""
+    """Every stored object has managed fields; none of them may cause a warning or an error."""
     fields = {"f:metadata": {"f:labels": {".": {}}}, "f:spec": {"f:placements": {}}}
     entry = {"manager": "kubectl", "operation": "Update", "fieldsV1": fields}
     owned = {"metadata/managedFields": [entry], "metadata/selfLink": "/apis/x"}

@@ -21,8 +21,8 @@ def reviewed(path) -> Review:
 
 
 @pytest.mark.parametrize("path", BROKEN, ids=lambda path: path.stem)
-def test_a_broken_manifest_is_refused_in_these_words(path):
-    """Every error, in its order and its words, is the one that was written down."""
+def test_a_broken_manifest_is_refused_with_these_errors(path):
+    """Every error, its order and its text, is the recorded one."""
     got = [str(error) for error in reviewed(path).errors]
 
     assert got == path.with_suffix(".errors").read_text().splitlines()

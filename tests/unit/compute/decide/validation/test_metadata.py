@@ -66,7 +66,7 @@ def test_a_namespace_is_a_dns_label():
     assert blamed(sandbox({"metadata/namespace": "team"})) == []
 
 
-def test_a_name_is_not_looked_at_again():
+def test_a_name_is_not_validated_again():
     """A Workload stored under a wrong name can still be updated: the name cannot change."""
     stored = sandbox({"metadata/name": "Old.Name"})
 
@@ -153,7 +153,7 @@ def test_labels_of_the_template_are_checked(labels, expected):
     ],
 )
 def test_annotations_of_the_template_are_checked(key, value, problem):
-    """Of our own annotations a template may carry only the restart stamp and the login keys."""
+    """Of our own annotations a template may have only the restart stamp and the login keys."""
     got = blamed(sandbox({TEMPLATE: {"annotations": {key: value}}}))
 
     assert got == ([(f"spec.template.metadata.annotations[{key}]", problem)] if problem else [])

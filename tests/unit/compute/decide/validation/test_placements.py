@@ -116,7 +116,7 @@ def test_a_wrong_city_comes_with_the_right_one(codes, at, text):
 
 @pytest.mark.parametrize(("length", "hinted"), [(63, True), (64, False)])
 def test_a_long_text_is_no_misspelt_city(length, hinted):
-    """A hint is not looked for where looking would cost more than it is worth."""
+    """No hint is searched for where the search would cost too much."""
     city, misspelt = "C" * 63, "X" + "C" * (length - 1)
     (got,) = validate(decoded(sandbox({CODES: [misspelt]})), cities=[city]).errors
 
@@ -215,7 +215,7 @@ def test_a_metric_is_of_a_known_resource():
     ]
 
 
-def test_metrics_alone_are_not_looked_at():
+def test_metrics_alone_are_ignored():
     """Without a maximum there is nothing to follow: there is a warning and no error."""
     review = validate(
         decoded(sandbox({SCALE: {"minReplicas": 1, "metrics": [{}]}})), cities=("DFW",)

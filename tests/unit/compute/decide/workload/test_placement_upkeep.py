@@ -65,7 +65,7 @@ def test_a_template_that_comes_to_a_network_that_is_being_deleted_is_held_back()
     assert got.keep == made()
 
 
-def test_while_a_network_is_missing_nothing_is_begun():
+def test_while_a_network_is_missing_nothing_is_created():
     """No deployment is made, and those that are there keep their template."""
     more = (placement("a", "DFW", "LHR", "NRT"),)
     got = subject.withheld(resplit(*made(), template=NEWER, placements=more), MISSING)

@@ -74,7 +74,7 @@ def test_a_quota_that_the_errors_leave_open_is_the_least():
 
 
 def test_a_manifest_that_cannot_be_read_shows_its_errors():
-    """Where there is no Workload to speak of, the errors are all there is."""
+    """Without a readable Workload, the errors are all there is."""
     got = preview(
         {"apiVersion": "compute.datumapis.com/v1alpha", "kind": "Workload", "metadata": 7}
     )

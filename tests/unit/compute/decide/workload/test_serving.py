@@ -72,7 +72,7 @@ def test_one_that_does_not_say_so_is_enough(counts):
     ids=["template", "scale", "place"],
 )
 def test_a_deployment_that_is_asked_for_something_else_says_nothing(changes):
-    """It speaks of another demand."""
+    """It is of another spec."""
     first, other = deployments()
     assert not serving.reported(WEB, [_with_spec(first, **changes), other])
 

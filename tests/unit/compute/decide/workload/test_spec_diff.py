@@ -1,4 +1,4 @@
-"""Changes between two specs, in words."""
+"""Descriptions of the changes between two specs."""
 
 import msgspec
 import pytest
@@ -87,7 +87,7 @@ SECRET = EnvVarSource(secret_key_ref=KeySelector(name="s", key="k"))
         "two placements", "env", "env from", "any other field", "restart", "ssh keys",
     ],
 )  # fmt: skip
-def test_changes_in_words(new, words):
+def test_the_description_of_changes(new, words):
     """Each change is one phrase, and no value that may be a secret is shown."""
     assert list(spec_diff.describe(BASE, new)) == words
 

@@ -83,7 +83,7 @@ def test_a_transition_of_a_city_is_an_event(before, after, reason):
     ],
 )
 def test_ordinary_progress_is_no_event(before, after):
-    """What passes by itself, was reported before, or was chosen by the user is not news."""
+    """What passes by itself, was reported before, or was chosen by the user causes no event."""
     assert workload_events.city(before, after) is None
 
 
@@ -112,7 +112,7 @@ def test_a_city_that_recovers_says_from_what():
         ),
     ],
 )
-def test_an_instance_in_trouble_is_news_of_a_city_that_serves_all_the_same(
+def test_an_instance_with_a_problem_causes_an_event_of_a_city_that_serves(
     deployment, reason, expected
 ):
     """A rollout that is stuck at its first Instance leaves the city available."""

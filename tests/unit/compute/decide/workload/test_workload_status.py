@@ -195,7 +195,7 @@ def test_placements_are_summed_and_sorted():
     assert (got.deployments, got.replicas, got.desired_replicas, got.ready_replicas) == (3, 3, 3, 2)
 
 
-def test_a_placement_tells_its_own_cause():
+def test_a_placement_reports_its_own_cause():
     """A placement that does not serve points at its deployments and quotes the worst."""
     target = workload("web", placement("east", "LHR"), placement("west", "DFW"))
     found = [serving("dfw", place="west"), blocked("lhr", "QuotaNotGranted", "full", place="east")]
@@ -332,7 +332,7 @@ def test_w6_one_missing_city_does_not_hide_what_blocks_the_others():
 
 
 def test_w6_a_city_that_still_runs_is_judged_by_what_runs():
-    """A deployment kept although its city is not offered any more speaks for itself."""
+    """A deployment kept although its city is not offered any more reports for itself."""
     lost = [Unmatched("home", "DFW")]
 
     got = verdict(workload(), [serving()], split=Split(unmatched=tuple(lost)))
@@ -388,8 +388,8 @@ def test_a_resumed_workload_forgets_the_pause():
     assert [c.type for c in got.conditions] == ["Available"]
 
 
-def test_w14_every_condition_speaks_of_the_newest_generation():
-    """Status, conditions and placements' conditions carry the generation they speak of."""
+def test_w14_every_condition_has_the_newest_generation():
+    """Status, conditions and placements' conditions have the generation that they are of."""
     first = workload_status(workload(), [serving()], now=NOW)
     meta = msgspec.structs.replace(workload().metadata, generation=2)
     grown = msgspec.structs.replace(written(workload(), first), metadata=meta)
@@ -401,7 +401,7 @@ def test_w14_every_condition_speaks_of_the_newest_generation():
     assert got.observed_generation == 2
 
 
-def test_same_looks_into_placements():
+def test_same_compares_placements():
     """The order of a placement's conditions says nothing, its counters do."""
     conditions = (condition("Available"), condition("Synced"))
     one = PlacementStatus(name="home", conditions=conditions)

@@ -1,4 +1,4 @@
-"""Claims that were denied, and wait in the line of a service that asks them again."""
+"""Claims that were denied, and are queued in a service that evaluates them again."""
 
 from datetime import timedelta
 
