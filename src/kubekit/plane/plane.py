@@ -10,8 +10,8 @@ from kubekit.api.kinds.rbac import ClusterRole, ClusterRoleBinding
 from kubekit.api.structural.nodes import Document
 from kubekit.client.options import PLAIN_WRITE
 from kubekit.environment import ExecutionEnvironment
-from kubekit.plane.access.access_control import RbacController
 from kubekit.plane.access.authorizer import Authorizer
+from kubekit.plane.access.rbac_controller import RbacController
 from kubekit.plane.admission.quota import Quota, QuotaUsage
 from kubekit.plane.admission.webhooks import Webhooks
 from kubekit.plane.identity.default_accounts import DefaultAccounts

@@ -21,7 +21,7 @@ from kubekit.api.selectors.label_requirement import SelectorError
 from kubekit.client import documents
 from kubekit.plane.access.attributes import Attributes
 from kubekit.plane.apply import field_sets
-from kubekit.plane.http import escapes, routes
+from kubekit.plane.http import percent_escapes, routes
 from kubekit.plane.http.audit import audit_lines
 from kubekit.plane.http.authentication import impersonation
 from kubekit.plane.http.connection.peers import Peers
@@ -37,8 +37,8 @@ from kubekit.plane.http.content.query_parameters import (
 )
 from kubekit.plane.http.limits import Limits
 from kubekit.plane.http.messages import ServerRequest
-from kubekit.plane.identity.accounts import read_claims
 from kubekit.plane.identity.identities import Identity
+from kubekit.plane.identity.service_accounts import read_claims
 from kubekit.plane.identity.web_tokens import SigningKey
 from kubekit.plane.registry import body_decoder, builtins, json_path
 from kubekit.plane.registry.kinds import Kinds
@@ -141,7 +141,7 @@ def pointed(text: str) -> object:
 
 
 def unescaped(data: bytes) -> object:
-    return escapes.unescape(data.decode("latin-1"), "it")
+    return percent_escapes.unescape(data.decode("latin-1"), "it")
 
 
 def next_page(text: str) -> object:

@@ -11,9 +11,9 @@ import msgspec
 
 from kubekit.api.kinds.rbac import PolicyRule
 from kubekit.client.options import PLAIN_DELETE, PLAIN_WRITE, PatchType
-from kubekit.plane.access.access_control import RbacController
 from kubekit.plane.access.attributes import Attributes
 from kubekit.plane.access.authorizer import Authorizer
+from kubekit.plane.access.rbac_controller import RbacController
 from kubekit.plane.registry import builtins
 from kubekit.plane.registry.kinds import Kind, Kinds
 from kubekit.plane.registry.registry import Registry

@@ -8,7 +8,7 @@ from kubekit.api.errors import Conflict, NotFound
 from kubekit.api.kinds.rbac import AggregationRule, ClusterRole, PolicyRule
 from kubekit.api.selectors import label_selectors
 from kubekit.client.options import PatchType, WriteOptions
-from kubekit.plane.access.index import CLUSTER_ROLES
+from kubekit.plane.access.rbac_index import CLUSTER_ROLES
 from kubekit.plane.registry.background.keyed_worker import KeyedWorker
 from kubekit.plane.registry.encoding import decode, encode
 from kubekit.plane.registry.registry import Registry

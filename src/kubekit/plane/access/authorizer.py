@@ -9,8 +9,8 @@ from typing import Final
 
 from kubekit.api.kinds.rbac import RoleRef
 from kubekit.plane.access.attributes import Attributes
-from kubekit.plane.access.index import RbacIndex
-from kubekit.plane.access.refusals import forbidden, not_found
+from kubekit.plane.access.forbidden_errors import forbidden, not_found
+from kubekit.plane.access.rbac_index import RbacIndex
 from kubekit.plane.access.rules import CompiledRule
 from kubekit.plane.store.store import Store
 from kubekit.plane.users import MASTERS, User

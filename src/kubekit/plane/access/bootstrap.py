@@ -16,7 +16,7 @@ from kubekit.api.kinds.rbac import AggregationRule, ClusterRole, ClusterRoleBind
 from kubekit.api.meta import ObjectMeta
 from kubekit.client.options import PLAIN_DELETE, PLAIN_WRITE, PatchType
 from kubekit.client.transport import Document
-from kubekit.plane.access import defaults
+from kubekit.plane.access import default_roles
 from kubekit.plane.access.rules import TooManyPermissions, compile_rules, covers
 from kubekit.plane.registry.encoding import decode, encode
 from kubekit.plane.registry.kinds import Kind
@@ -32,7 +32,7 @@ async def ensure_defaults(registry: Registry, more: Sequence[Wanted] = ()) -> No
     """Ensure the defaults and ``more`` concurrently. A plane without the kinds of roles needs none."""
     if registry.kinds.by_kind(ClusterRole.RESOURCE.api_version, "ClusterRole") is None:
         return
-    wanted: list[Wanted] = [*defaults.ROLES, *defaults.BINDINGS, *more]
+    wanted: list[Wanted] = [*default_roles.ROLES, *default_roles.BINDINGS, *more]
     await asyncio.gather(*(_ensure(registry, one) for one in wanted))
 
 
@@ -127,7 +127,7 @@ def _beyond(wanted: Mapping[str, str], found: Mapping[str, str]) -> dict[str, st
 
 
 def _is_unmanaged(metadata: ObjectMeta) -> bool:
-    return metadata.annotations.get(defaults.AUTO_UPDATE) == "false"
+    return metadata.annotations.get(default_roles.AUTO_UPDATE) == "false"
 
 
 def _document(wanted: Wanted) -> Document:

@@ -14,8 +14,13 @@ from kubekit.api.status import StatusDetails
 from kubekit.client.transport import Document
 from kubekit.plane.access.attributes import Attributes
 from kubekit.plane.access.authorizer import Authorizer
-from kubekit.plane.access.index import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES
-from kubekit.plane.access.refusals import not_found, refused
+from kubekit.plane.access.forbidden_errors import not_found, refused
+from kubekit.plane.access.rbac_index import (
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    ROLE_BINDINGS,
+    ROLES,
+)
 from kubekit.plane.access.rules import ANY, TooManyPermissions, covers, go_list, quoted, rule_lines
 from kubekit.plane.registry.admission import Attempt
 from kubekit.plane.registry.encoding import same

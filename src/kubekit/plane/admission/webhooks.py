@@ -14,14 +14,19 @@ from kubekit.api import scheme
 from kubekit.api.errors import Timeout
 from kubekit.api.kinds.admission import MutatingWebhookConfiguration, ValidatingWebhookConfiguration
 from kubekit.environment import ExecutionEnvironment
-from kubekit.plane.admission import addresses
-from kubekit.plane.admission.calling import WebhookCaller
-from kubekit.plane.admission.destinations import Resolve, no_services
-from kubekit.plane.admission.failures import CallFailed, denied, failed, no_dry_run
-from kubekit.plane.admission.hooks import CompiledWebhook, Configuration, hooks_of
-from kubekit.plane.admission.matching import MatchedWebhook, WebhookMatcher
-from kubekit.plane.admission.patching import patched
-from kubekit.plane.admission.reviews import WebhookVerdict, request_of, review_of, verdict_of
+from kubekit.plane.admission import address_guard
+from kubekit.plane.admission.admission_reviews import (
+    WebhookVerdict,
+    request_of,
+    review_of,
+    verdict_of,
+)
+from kubekit.plane.admission.compiled_webhooks import CompiledWebhook, Configuration, hooks_of
+from kubekit.plane.admission.webhook_addresses import Resolve, no_services
+from kubekit.plane.admission.webhook_caller import WebhookCaller
+from kubekit.plane.admission.webhook_errors import CallFailed, denied, failed, no_dry_run
+from kubekit.plane.admission.webhook_matcher import MatchedWebhook, WebhookMatcher
+from kubekit.plane.admission.webhook_patches import patched
 from kubekit.plane.registry.admission import AdmissionChain, AdmissionPlugin, Attempt
 from kubekit.plane.registry.registry import Registry
 from kubekit.plane.store.records import ChangeEvent, ChangeType, Record
@@ -53,7 +58,7 @@ class WebhookSettings:
 
     resolve: Resolve = no_services
     audit: Audit = _ignore_audit
-    guard: Callable[[str], None] = field(default=addresses.check)
+    guard: Callable[[str], None] = field(default=address_guard.check)
     timeout: float = 30.0
 
 

@@ -19,10 +19,10 @@ from kubekit.plane.http.authentication.authenticator import Authenticator
 from kubekit.plane.http.content.query_parameters import NOTHING, Parameters
 from kubekit.plane.http.exchanges import Exchange
 from kubekit.plane.http.fairness import Fairness
+from kubekit.plane.http.http_errors import no_such_resource, unauthorized
 from kubekit.plane.http.interfaces import Attributes, PlaneBackend, ServerOptions
 from kubekit.plane.http.messages import HandlerResult, Response, ServerRequest, refusal
 from kubekit.plane.http.mounts import MountedPlane, Mounts
-from kubekit.plane.http.refusals import no_such_resource, unauthorized
 from kubekit.plane.http.routes import Route, route, segments_of
 from kubekit.plane.http.verbs import HANDLERS, READS, VerbCall, VerbContext, verb_of
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from kubekit.plane.http.content.watch_streams import Watches
 from kubekit.plane.http.fairness import PlaneQueue
+from kubekit.plane.http.http_errors import no_such_resource
 from kubekit.plane.http.interfaces import PlaneBackend
-from kubekit.plane.http.refusals import no_such_resource
 from kubekit.plane.http.verbs import VerbContext
 
 

@@ -11,7 +11,7 @@ from typing import Final
 from urllib.parse import parse_qs
 
 from kubekit.api import errors
-from kubekit.plane.http import health, openid
+from kubekit.plane.http import health, openid_discovery
 from kubekit.plane.http.audit.audit_log import Audit
 from kubekit.plane.http.content.accept_header import MediaRange, ranges, takes
 from kubekit.plane.http.interfaces import Attributes, PlaneBackend
@@ -95,7 +95,7 @@ class Pages:
 
     def issuer(self, plane: PlaneBackend, request: ServerRequest) -> Response | None:
         """The issuer of service account tokens, if there is a permanent key."""
-        return None if self._signing is None else openid.answer(request, self._signing)
+        return None if self._signing is None else openid_discovery.answer(request, self._signing)
 
 
 _WINGS: Final[Mapping[str, Callable[[Pages, PlaneBackend, ServerRequest], Response | None]]] = {

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from kubekit.api.errors import BadRequest
-from kubekit.plane.http.escapes import unescape
-from kubekit.plane.http.refusals import no_such_resource
+from kubekit.plane.http.http_errors import no_such_resource
+from kubekit.plane.http.percent_escapes import unescape
 from kubekit.plane.registry.kinds import Kind, Kinds
 from kubekit.plane.registry.verbs.namespace_lifecycle import STORAGE as NAMESPACES
 

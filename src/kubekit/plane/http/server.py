@@ -22,7 +22,7 @@ from kubekit.plane.http.certificates.authority import Certificates, Renewals
 from kubekit.plane.http.connection.peers import Peers
 from kubekit.plane.http.connection.protocol import HttpServerProtocol
 from kubekit.plane.http.interfaces import PLAIN, PlaneBackend, ServerOptions
-from kubekit.plane.identity.accounts import issuer_of
+from kubekit.plane.identity.service_accounts import issuer_of
 
 _BACKLOG: Final = 1024
 

@@ -18,9 +18,9 @@ from kubekit.plane.http.content.query_parameters import (
 )
 from kubekit.plane.http.content.response_formats import PLAIN, ResponseFormat, form_for
 from kubekit.plane.http.content.watch_streams import Watches, WatchStream
+from kubekit.plane.http.http_errors import no_such_method
 from kubekit.plane.http.interfaces import Verb
 from kubekit.plane.http.messages import Body, Response, ServerRequest
-from kubekit.plane.http.refusals import no_such_method
 from kubekit.plane.http.routes import FINALIZE, Route
 from kubekit.plane.registry.encoding import encode
 from kubekit.plane.registry.kinds import Kind

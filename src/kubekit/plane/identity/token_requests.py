@@ -10,7 +10,7 @@ from kubekit.api.kinds.core import Secret, ServiceAccount
 from kubekit.api.status import StatusDetails
 from kubekit.client.transport import Document
 from kubekit.environment import ExecutionEnvironment
-from kubekit.plane.identity.accounts import (
+from kubekit.plane.identity.service_accounts import (
     ACCOUNTS,
     SECRETS,
     BoundObject,

@@ -1,15 +1,15 @@
 """Registers the virtual kinds about identity in a plane: token requests, token and self reviews."""
 
 from kubekit.environment import ExecutionEnvironment
-from kubekit.plane.identity.accounts import ACCOUNTS, ServiceAccounts, issuer_of
-from kubekit.plane.identity.reviews import (
+from kubekit.plane.identity.service_accounts import ACCOUNTS, ServiceAccounts, issuer_of
+from kubekit.plane.identity.token_requests import TokenRequests
+from kubekit.plane.identity.token_reviews import (
     REVIEWS_OF_ONESELF,
     REVIEWS_OF_TOKENS,
     AuthenticateToken,
     SelfReviews,
     TokenReviews,
 )
-from kubekit.plane.identity.token_requests import TokenRequests
 from kubekit.plane.identity.web_tokens import SigningKey
 from kubekit.plane.registry.registry import Registry
 

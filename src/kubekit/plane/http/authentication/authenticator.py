@@ -17,9 +17,9 @@ from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.http.authentication.bearer_tokens import Tokens, bearer
 from kubekit.plane.http.certificates.authority import Certificates
 from kubekit.plane.http.messages import Caller, ServerRequest
-from kubekit.plane.identity.accounts import ServiceAccounts, VerifiedToken, read_claims
 from kubekit.plane.identity.identities import Identity, authenticated
-from kubekit.plane.identity.reviews import TokenUser
+from kubekit.plane.identity.service_accounts import ServiceAccounts, VerifiedToken, read_claims
+from kubekit.plane.identity.token_reviews import TokenUser
 from kubekit.plane.identity.web_tokens import SigningKey
 from kubekit.plane.registry.registry import Registry
 from kubekit.plane.users import ANONYMOUS

@@ -5,7 +5,7 @@ from functools import partial
 from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.http.authentication.authenticator import Authenticator
 from kubekit.plane.identity import virtual_handlers
-from kubekit.plane.identity.accounts import ServiceAccounts, issuer_of
+from kubekit.plane.identity.service_accounts import ServiceAccounts, issuer_of
 from kubekit.plane.registry.registry import Registry
 
 

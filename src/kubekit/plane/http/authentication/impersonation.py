@@ -16,9 +16,9 @@ from urllib.parse import unquote_to_bytes
 
 from kubekit.api.errors import BadRequest
 from kubekit.plane.access.attributes import Attributes
+from kubekit.plane.http.http_errors import unauthorized
 from kubekit.plane.http.interfaces import AccessCheck, PlaneBackend
 from kubekit.plane.http.messages import ServerRequest
-from kubekit.plane.http.refusals import unauthorized
 from kubekit.plane.identity.account_names import AccountName, account_name
 from kubekit.plane.identity.identities import UNAUTHENTICATED, Identity, authenticated
 from kubekit.plane.users import ANONYMOUS, User

@@ -13,7 +13,7 @@ import logging
 from typing import Final
 
 from kubekit.api import errors
-from kubekit.plane.http import refusals
+from kubekit.plane.http import http_errors
 from kubekit.plane.http.connection import response_heads
 from kubekit.plane.http.connection.body_writer import BodyWriter
 from kubekit.plane.http.connection.peers import Peers
@@ -65,7 +65,7 @@ class HttpServerProtocol(asyncio.BufferedProtocol):
         self._reader.caller = _caller(self._transport)
         self._writer = BodyWriter(self._transport, self._peers.soon, limits.slice, self._answered)
         if not self._peers.join(self):
-            self._refuse(refusals.too_many_connections(limits.connections))
+            self._refuse(http_errors.too_many_connections(limits.connections))
 
     def get_buffer(self, sizehint: int) -> memoryview:
         return self._peers.buffer
@@ -115,7 +115,7 @@ class HttpServerProtocol(asyncio.BufferedProtocol):
         elif self._reader.stage is ReadStage.NOTHING:
             self._sweep_idle(waited)
         elif self._reader.too_slow(waited):
-            self._refuse(refusals.TooSlow("the request did not arrive in time"))
+            self._refuse(http_errors.TooSlow("the request did not arrive in time"))
 
     def retire(self) -> None:
         """Finish the requests in flight, then close."""

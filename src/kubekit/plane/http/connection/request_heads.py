@@ -3,7 +3,7 @@
 from typing import Final, NamedTuple
 
 from kubekit.api.errors import BadRequest
-from kubekit.plane.http import refusals
+from kubekit.plane.http import http_errors
 from kubekit.plane.http.limits import Limits
 
 # The usual header names, so that they are not decoded for each request.
@@ -41,10 +41,10 @@ def check(version: str, headers: dict[str, str], limits: Limits) -> None:
         raise BadRequest("header Transfer-Encoding: only chunked is supported, in HTTP/1.1")
     length = headers.get("content-length")
     if length is not None and int(length) > limits.body:
-        raise refusals.body_too_large(limits.body)
+        raise http_errors.body_too_large(limits.body)
     expected = headers.get("expect")
     if expected is not None and expected.lower() != "100-continue":
-        raise refusals.ExpectationFailed("header Expect: only 100-continue is supported")
+        raise http_errors.ExpectationFailed("header Expect: only 100-continue is supported")
 
 
 def check_trailer(name: bytes) -> None:

@@ -7,7 +7,7 @@ from typing import Final
 import httptools
 
 from kubekit.api import errors
-from kubekit.plane.http import refusals
+from kubekit.plane.http import http_errors
 from kubekit.plane.http.connection.peers import Peers
 from kubekit.plane.http.connection.request_heads import (
     KNOWN_NAMES,
@@ -109,7 +109,7 @@ class RequestReader:
     def on_url(self, url: bytes) -> None:
         self._url = self._url + url if self._url else url
         if len(self._url) > self._limits.url:
-            raise refusals.UriTooLong(f"the URL is longer than {self._limits.url} bytes")
+            raise http_errors.UriTooLong(f"the URL is longer than {self._limits.url} bytes")
 
     def on_header(self, name: bytes, value: bytes) -> None:
         self._headers_left -= 1
@@ -144,9 +144,9 @@ class RequestReader:
         self._body_bytes += len(data)
         has_room = self._bodies.take(len(data))
         if self._body_bytes > self._limits.body:
-            raise refusals.body_too_large(self._limits.body)
+            raise http_errors.body_too_large(self._limits.body)
         if not has_room:
-            raise refusals.too_many_bodies(self._limits.bodies)
+            raise http_errors.too_many_bodies(self._limits.bodies)
         body = self._body
         if not body:
             self._body = data
@@ -173,7 +173,7 @@ class RequestReader:
         self._headers.pop("authorization", None)
         self.caller = Caller(self.caller.address)
         self.unauthenticated = self._request()
-        return refusals.unauthorized()
+        return http_errors.unauthorized()
 
     def _request(self) -> ServerRequest:
         path, query = target(self._url)
@@ -209,7 +209,7 @@ class RequestReader:
 
     def _too_long(self) -> errors.ApiError:
         most = f"{self._limits.headers} headers or {self._limits.header_bytes} bytes"
-        return refusals.HeadersTooLarge(f"the headers of the request are more than {most}")
+        return http_errors.HeadersTooLarge(f"the headers of the request are more than {most}")
 
 
 def _is_large(headers: Mapping[str, str]) -> bool:

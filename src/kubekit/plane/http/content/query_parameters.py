@@ -15,7 +15,7 @@ from kubekit.client.options import (
     WriteOptions,
 )
 from kubekit.plane.apply.entries import manager_errors, manager_of
-from kubekit.plane.http.escapes import unescape
+from kubekit.plane.http.percent_escapes import unescape
 
 Include = Literal["None", "Metadata", "Object"]
 

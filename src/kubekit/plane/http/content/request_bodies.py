@@ -12,8 +12,8 @@ from kubekit.client.transport import Document
 from kubekit.plane.http.content import query_parameters as query
 from kubekit.plane.http.content.protobuf import MEDIA_TYPE, read_protobuf
 from kubekit.plane.http.content.query_parameters import Parameters
+from kubekit.plane.http.http_errors import body_too_large
 from kubekit.plane.http.messages import ServerRequest
-from kubekit.plane.http.refusals import body_too_large
 from kubekit.plane.registry.body_decoder import read_json, read_yaml
 from kubekit.plane.registry.kinds import Kind
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from kubekit.api.errors import ApiError, BadRequest, InternalError, Timeout
 from kubekit.client.options import WriteOptions
-from kubekit.plane.admission.patching import patched
+from kubekit.plane.admission.webhook_patches import patched
 from kubekit.plane.admission.webhooks import WebhookSettings
 from kubekit.plane.registry.admission import Attempt
 from tests.support.generated import depth

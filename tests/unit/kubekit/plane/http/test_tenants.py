@@ -13,7 +13,7 @@ from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.http.interfaces import RbacCheck
 from kubekit.plane.http.openapi.operations import paths_of
 from kubekit.plane.http.pages import Pages
-from kubekit.plane.identity.accounts import issuer_of
+from kubekit.plane.identity.service_accounts import issuer_of
 from kubekit.plane.plane import Plane
 from kubekit.plane.users import MASTERS, User
 from tests.support.kubekit.access_builders import AccessWorld, rule, user

@@ -9,7 +9,7 @@ import pytest
 
 from kubekit.client.options import PLAIN_WRITE, DeleteOptions
 from kubekit.environment import ExecutionEnvironment
-from kubekit.plane.identity.accounts import issuer_of
+from kubekit.plane.identity.service_accounts import issuer_of
 from kubekit.plane.identity.web_tokens import SigningKey
 from kubekit.plane.plane import Plane
 from tests.support.kubekit.http_builders import Reply

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from kubekit.client.options import PLAIN_WRITE
-from kubekit.plane.identity.accounts import (
+from kubekit.plane.identity.service_accounts import (
     BoundObject,
     ServiceAccounts,
     TokenBinding,

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
+from kubekit.plane.access.access_reviews import virtual_handlers
 from kubekit.plane.access.aggregation import Aggregator
 from kubekit.plane.access.authorizer import Authorizer
 from kubekit.plane.access.bootstrap import Wanted, ensure_defaults
 from kubekit.plane.access.escalation import EscalationGuard
-from kubekit.plane.access.reviews import virtual_handlers
 from kubekit.plane.registry.background.keyed_worker import KeyedWorker
 from kubekit.plane.registry.registry import Registry
 

@@ -25,9 +25,9 @@ from kubekit.client.http.failures import AttemptFailure, Late, Lost, NotSent
 from kubekit.client.http.requests import HttpRequest, header_lines
 from kubekit.client.http.routes import ServerRoute, route
 from kubekit.client.http.settings import HttpSettings
-from kubekit.plane.admission import addresses
-from kubekit.plane.admission.destinations import WebhookAddress
-from kubekit.plane.admission.failures import CallFailed
+from kubekit.plane.admission import address_guard
+from kubekit.plane.admission.webhook_addresses import WebhookAddress
+from kubekit.plane.admission.webhook_errors import CallFailed
 
 LARGEST_ANSWER: Final = 8 * 1024 * 1024  # fits a patch that replaces the largest object
 
@@ -59,7 +59,7 @@ class _Server:
 class WebhookCaller:
     """The connections to the webhooks of one plane."""
 
-    def __init__(self, guard: Callable[[str], None] = addresses.check) -> None:
+    def __init__(self, guard: Callable[[str], None] = address_guard.check) -> None:
         self._guard = guard
         self._pools: dict[_Server, Pool] = {}
         self._calls = asyncio.Semaphore(_CONNECTIONS)

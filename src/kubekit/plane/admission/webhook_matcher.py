@@ -13,9 +13,15 @@ from kubekit.api.kinds import admission
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.selectors.label_selectors import Selector
 from kubekit.client.transport import Document
-from kubekit.plane.admission.failures import undecided
-from kubekit.plane.admission.hooks import CompiledWebhook
-from kubekit.plane.admission.reviews import NAMESPACES, OPERATIONS, encode, namespace_of, request_of
+from kubekit.plane.admission.admission_reviews import (
+    NAMESPACES,
+    OPERATIONS,
+    encode,
+    namespace_of,
+    request_of,
+)
+from kubekit.plane.admission.compiled_webhooks import CompiledWebhook
+from kubekit.plane.admission.webhook_errors import undecided
 from kubekit.plane.registry.admission import Attempt
 from kubekit.plane.registry.kinds import Kind, Kinds
 from kubekit.plane.registry.registry import Registry

@@ -4,8 +4,8 @@ from typing import Final
 
 from kubekit.api.errors import ApiError, BadRequest
 from kubekit.client.transport import Document
-from kubekit.plane.admission.failures import bad_patch
-from kubekit.plane.admission.reviews import shown
+from kubekit.plane.admission.admission_reviews import shown
+from kubekit.plane.admission.webhook_errors import bad_patch
 from kubekit.plane.registry.admission import Attempt
 from kubekit.plane.registry.encoding import same
 from kubekit.plane.registry.kinds import Kind

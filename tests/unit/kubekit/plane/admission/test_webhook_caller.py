@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from kubekit.plane.admission import addresses, calling
-from kubekit.plane.admission.calling import WebhookCaller
-from kubekit.plane.admission.destinations import WebhookAddress
-from kubekit.plane.admission.failures import CallFailed
+from kubekit.plane.admission import address_guard, webhook_caller
+from kubekit.plane.admission.webhook_addresses import WebhookAddress
+from kubekit.plane.admission.webhook_caller import WebhookCaller
+from kubekit.plane.admission.webhook_errors import CallFailed
 from tests.support.kubekit.admission_builders import Server, pair, serving
 
 SHORT = 0.2  # seconds
@@ -178,7 +178,7 @@ def test_w1_an_endless_answer_is_not_read(tmp_path: Path):
             message = await failure(caller, address(server, "x"))
             assert message == "failed to call webhook: the answer has more than 8388608 bytes"
             await ended
-            assert sent < 4 * calling.LARGEST_ANSWER
+            assert sent < 4 * webhook_caller.LARGEST_ANSWER
 
     asyncio.run(story())
 
@@ -347,7 +347,7 @@ def test_w1_metadata_is_not_connected_to(url: str):
         opened = []
 
         def guard(host: str) -> None:
-            addresses.check(host)
+            address_guard.check(host)
             opened.append(host)
 
         caller = WebhookCaller(guard)

@@ -22,7 +22,7 @@ from kubekit.api.kinds.authentication import UserInfo
 from kubekit.api.resource import Resource
 from kubekit.client.options import DeleteOptions, WriteOptions
 from kubekit.client.transport import Document
-from kubekit.plane.admission.failures import CallFailed
+from kubekit.plane.admission.webhook_errors import CallFailed
 from kubekit.plane.registry import body_decoder
 from kubekit.plane.registry.admission import Attempt
 from kubekit.plane.registry.kinds import Kind

@@ -6,7 +6,7 @@ The URL of the keys uses the host name of the request, so the page must not be c
 import msgspec
 
 from kubekit.plane.http.messages import JSON, Response, ServerRequest
-from kubekit.plane.identity.accounts import issuer_of
+from kubekit.plane.identity.service_accounts import issuer_of
 from kubekit.plane.identity.web_tokens import SigningKey
 
 

@@ -14,7 +14,7 @@ import msgspec
 from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.identity.account_names import AccountName
 from kubekit.plane.identity.identities import CREDENTIAL
-from kubekit.plane.identity.reviews import TokenUser
+from kubekit.plane.identity.token_reviews import TokenUser
 from kubekit.plane.identity.web_tokens import SigningKey
 from kubekit.plane.registry.ownership import meta_of
 from kubekit.plane.registry.registry import Registry

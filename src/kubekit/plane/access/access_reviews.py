@@ -25,7 +25,7 @@ from kubekit.client.transport import Document
 from kubekit.plane.access import review_rules
 from kubekit.plane.access.attributes import Attributes
 from kubekit.plane.access.authorizer import Authorizer
-from kubekit.plane.access.refusals import not_found
+from kubekit.plane.access.forbidden_errors import not_found
 from kubekit.plane.registry.encoding import decode, encode
 from kubekit.plane.registry.schema.conformance import MOST_ERRORS
 from kubekit.plane.registry.virtual_kinds import VirtualHandler, VirtualRequest

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kubekit.plane.admission import addresses
+from kubekit.plane.admission import address_guard
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from kubekit.plane.admission import addresses
 )
 def test_webhooks_may_be_near_and_far(host: str):
     """Loopback and private networks are where a one-machine plane has its webhooks."""
-    addresses.check(host)
+    address_guard.check(host)
 
 
 @pytest.mark.parametrize(
@@ -42,12 +42,12 @@ def test_webhooks_may_be_near_and_far(host: str):
 )
 def test_w1_the_machines_metadata_is_not_called(host: str):
     """No webhook is at an address where clouds serve the machine's credentials, in any spelling."""
-    with pytest.raises(addresses.ForbiddenAddress, match="metadata"):
-        addresses.check(host)
+    with pytest.raises(address_guard.ForbiddenAddress, match="metadata"):
+        address_guard.check(host)
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "224.0.0.1", "ff02::1", "255.255.255.255"])
 def test_w1_unspecified_and_multicast_addresses_are_not_called(host: str):
     """What is not the address of one server cannot be a webhook's."""
-    with pytest.raises(addresses.ForbiddenAddress, match="not the address of one server"):
-        addresses.check(host)
+    with pytest.raises(address_guard.ForbiddenAddress, match="not the address of one server"):
+        address_guard.check(host)

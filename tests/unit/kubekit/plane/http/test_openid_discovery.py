@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 
-from kubekit.plane.http import openid
+from kubekit.plane.http import openid_discovery
 from kubekit.plane.http.messages import ServerRequest
-from kubekit.plane.identity.accounts import issuer_of
+from kubekit.plane.identity.service_accounts import issuer_of
 from kubekit.plane.identity.web_tokens import SigningKey
 
 KEY = SigningKey.fresh()
@@ -13,7 +13,7 @@ KEY = SigningKey.fresh()
 
 def page(path: str, prefix: str = ""):
     request = ServerRequest("GET", path, headers={"host": "plane.test:7443"}, prefix=prefix)
-    response = openid.answer(request, KEY)
+    response = openid_discovery.answer(request, KEY)
     assert response is not None
     assert isinstance(response.body, bytes)
     return response.content_type, msgspec.json.decode(response.body)
@@ -44,7 +44,7 @@ def test_the_keys_are_published():
 @pytest.mark.parametrize("path", ["/openid/v1", "/.well-known", "/openid/v1/jwks/x", "/openid/v2"])
 def test_there_are_no_other_pages(path):
     """What is not known is for others to answer."""
-    assert openid.answer(ServerRequest("GET", path), KEY) is None
+    assert openid_discovery.answer(ServerRequest("GET", path), KEY) is None
 
 
 def test_each_plane_of_a_server_has_an_issuer_of_its_own():

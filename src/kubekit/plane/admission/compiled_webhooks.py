@@ -16,8 +16,8 @@ from kubekit.api.kinds.webhook_clients import ServiceReference
 from kubekit.api.meta import LabelSelector
 from kubekit.api.selectors import label_selectors
 from kubekit.api.selectors.label_selectors import Selector
-from kubekit.plane.admission.destinations import Resolve, WebhookAddress
-from kubekit.plane.admission.failures import CallFailed
+from kubekit.plane.admission.webhook_addresses import Resolve, WebhookAddress
+from kubekit.plane.admission.webhook_errors import CallFailed
 from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.registry.rules.match_conditions import CompiledCondition, compiled
 
