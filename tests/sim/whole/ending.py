@@ -1,4 +1,4 @@
-"""How a world must look once nothing goes wrong any more: L1, L2, L3, L5, L6, and L7's question."""
+"""The state that a world must reach once nothing goes wrong any more: L1, L2, L3, L5, L6, and L7's question."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime

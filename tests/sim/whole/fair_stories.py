@@ -194,7 +194,7 @@ async def fair_move_from_a_lost_node(world: LawfulWorld) -> None:
 
 
 async def fair_machine_in_another_cell(world: LawfulWorld) -> None:
-    """A cell that was silent may still run what another has begun to run."""
+    """A cell that was silent may still run what another has started to run."""
     world.hear(DFW, "False")
     claim = world.get(SHOP, ResourceClaim, names.claim(FIRST))
     changed = claim.metadata.labels | {labels.SOURCE_CLUSTER: "lhr"}

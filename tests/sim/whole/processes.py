@@ -71,7 +71,7 @@ class _Run:
 class Process:
     """One part, or one copy of it, through all its lives.
 
-    ``begin`` starts what it runs, ``forget`` is called when it died.
+    ``main`` starts what it runs, ``forget`` is called when it died.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Process:
         title: str,
         wires: Wires,
         witness: Witness,
-        begin: Callable[[], Coroutine[Any, Any, None]],
+        main: Callable[[], Coroutine[Any, Any, None]],
         forget: Callable[[], None],
     ) -> None:
         self.title = title
@@ -89,7 +89,7 @@ class Process:
         self.page = 500
         self._wires = wires
         self._witness = witness
-        self._begin = begin
+        self._main = main
         self._forget = forget
         self._lives = 0
         self._parted: dict[PlaneRef, None] = {}
@@ -131,8 +131,8 @@ class Process:
         around = environment(f"{self.seed}-{name}", self.offset)
         self._run = _Run(Life(name), name, around)
         self._say("starts")
-        task = self._run.life.begin(self._begin(), f"{name} begins")
-        task.add_done_callback(self._begun)
+        task = self._run.life.begin(self._main(), f"{name} begins")
+        task.add_done_callback(self._started)
 
     async def crash(self) -> None:
         run, self._run = self._run, None
@@ -194,9 +194,9 @@ class Process:
         assert self._run is not None, f"{self.title} is asked for something while it is dead"
         return self._run
 
-    def _begun(self, task: asyncio.Task[None]) -> None:
+    def _started(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled() and (why := task.exception()) is not None:
-            self._witness.accuse(f"{self.title} does not begin: {why!r}")
+            self._witness.accuse(f"{self.title} does not start: {why!r}")
 
     def _say(self, what: str, subject: str = "") -> None:
         name = self.title if self._run is None else self._run.name

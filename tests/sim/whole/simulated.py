@@ -91,9 +91,9 @@ class SimulatedWorld(World):
     async def resume(self, part: str, copy: str = "") -> None:
         title = part + copy
         if title not in self.processes:
-            begin = partial(super().resume, part, copy)
+            main = partial(super().resume, part, copy)
             self.processes[title] = Process(
-                title, self._wires, self._judge, begin, partial(self.forget, title)
+                title, self._wires, self._judge, main, partial(self.forget, title)
             )
             self.processes[title].seed = self._seed
         self.processes[title].start()

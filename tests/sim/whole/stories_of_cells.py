@@ -75,7 +75,7 @@ async def s2_a_roll_takes_down_no_more_than_allowed(world: LawfulWorld) -> None:
 
 
 async def s2_a_roll_goes_from_the_highest(world: LawfulWorld) -> None:
-    """A roll begins with the lowest number."""
+    """A roll starts with the lowest number."""
     await later()
     world.roll("registry.test/web:2")
     world.ask(DFW, Instance, FIRST)
@@ -148,7 +148,7 @@ async def s3b_a_claim_outlives_its_machine(world: LawfulWorld) -> None:
 
 
 async def s3b_quota_is_held_until_the_machine_stopped(world: LawfulWorld) -> None:
-    """Who looks after the quota lets go of an Instance whose machine still runs."""
+    """The finalizer that holds the quota is removed while the machine still runs."""
     world.scale(1)
     world.ask(DFW, Instance, SECOND)
     world.meta(DFW, Instance, SECOND, finalizers=(finalizers.SIMULATED,))

@@ -146,7 +146,7 @@ async def _removed(world: JudgedWorld, name: str) -> None:
 
 
 async def _rested(world: JudgedWorld) -> None:
-    """Let the world come to rest, and have the judge look at it."""
+    """Let the world come to rest, and let the judge check it."""
     await world.rest()
     _look(world)
 

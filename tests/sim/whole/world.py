@@ -39,7 +39,7 @@ EVERY: Final = 20.0  # seconds between two misfortunes
 SETTLES: Final = 3600.0
 UNREST: Final = 1000.0  # seconds after which a watch that says nothing has been given up
 QUIET: Final = 900.0
-_LOOKS: Final = 2.0  # seconds between two looks at whether all is right
+_POLL: Final = 2.0  # seconds between two checks whether all is right
 _SWEEP: Final = 60.0  # seconds between two collections of garbage
 
 
@@ -133,13 +133,13 @@ class Play:
 
     async def _acts(self) -> None:
         self._spawn(self._sweep())
-        await self._begin()
+        await self._start()
         await self._trouble()
         await self._calm()
         await self._settle()
         await self._rest()
 
-    async def _begin(self) -> None:
+    async def _start(self) -> None:
         """A world that works, with projects that are ready; then its weather."""
         await self._world.start()
         if self.options.doubled:
@@ -198,18 +198,18 @@ class Play:
 
     async def _settle(self) -> None:
         """Wait until everything is as it should be."""
-        begun = asyncio.get_running_loop().time()
+        started = asyncio.get_running_loop().time()
         seen = -1
         wrong: list[str] = ["nothing was reconciled at"]
         while wrong:
             if seen != self.judge.writes:
                 seen = self.judge.writes
                 wrong = self._differences()
-            self.settled = asyncio.get_running_loop().time() - begun
+            self.settled = asyncio.get_running_loop().time() - started
             if self.settled > SETTLES:
                 self.judge.accuse(f"after {SETTLES:g} s still: {'; '.join(wrong[:5])}")
                 return
-            await asyncio.sleep(_LOOKS)
+            await asyncio.sleep(_POLL)
         self.trace.say("WORLD", "settled", "", f"after {self.settled:.1f} s")
 
     async def _rest(self) -> None:
@@ -285,12 +285,12 @@ class Play:
 
     async def _swizzle(self) -> None:
         """Cut several links one after the other, and heal them in another order."""
-        ways = [(self._chance.choice(self._processes), self._any_home()) for _ in range(4)]
-        for process, ref in ways:
+        links = [(self._chance.choice(self._processes), self._any_home()) for _ in range(4)]
+        for process, ref in links:
             process.part(ref)
             await asyncio.sleep(1.0)
-        self._chance.shuffle(ways)
-        for process, ref in ways:
+        self._chance.shuffle(links)
+        for process, ref in links:
             process.heal(ref)
             await asyncio.sleep(1.0)
 
@@ -304,10 +304,10 @@ class Play:
         """A cell is cut off from everything, in both directions."""
         cell = self._chance.choice(self._cells)
         inside = [p for p in self._processes if _is_in(p.title, cell)]
-        ways = [(p, ref) for p in inside for ref in self._world.planes if ref != cell]
-        ways += [(p, cell) for p in self._processes if p not in inside]
+        links = [(p, ref) for p in inside for ref in self._world.planes if ref != cell]
+        links += [(p, cell) for p in self._processes if p not in inside]
         with self._silenced([cell]):
-            await self._parted(ways, (20.0, 120.0, 600.0))
+            await self._parted(links, (20.0, 120.0, 600.0))
 
     @contextmanager
     def _silenced(self, planes: list[PlaneRef]) -> Iterator[None]:
@@ -336,17 +336,17 @@ class Play:
 
     async def _parted(
         self,
-        ways: list[tuple[Process, PlaneRef]],
+        links: list[tuple[Process, PlaneRef]],
         seconds: tuple[float, ...] = (0.5, 3.0, 20.0, 60.0),
     ) -> None:
-        for process, ref in ways:
+        for process, ref in links:
             process.part(ref)
         await asyncio.sleep(self._chance.choice(seconds))
-        for process, ref in ways:
+        for process, ref in links:
             process.heal(ref)
 
     def _any_home(self) -> PlaneRef:
-        """Any plane, the hub most often: all ways lead through it."""
+        """Any plane, the hub most often: everything passes through it."""
         planes = list(self._world.planes)
         return self._chance.choice([HUB, HUB, *planes])
 
