@@ -16,7 +16,7 @@ from compute.api.reasons import NeighbourReason
 from compute.decide.ranking import Candidate
 from kubekit.api import times
 
-PATIENCE: Final = timedelta(minutes=5)
+CELL_TIMEOUT: Final = timedelta(minutes=5)
 STARTED: Final = Candidate("", NeighbourReason.CLEANUP_STARTED, "Everything in it is removed")
 COMPLETE: Final = Candidate(
     "", NeighbourReason.CLEANUP_COMPLETE, "Everything in it is gone", "True"
@@ -43,7 +43,7 @@ class Removal:
 
     @property
     def deadline(self) -> datetime:
-        return self.started + PATIENCE
+        return self.started + CELL_TIMEOUT
 
     def awaits(self, cell: HoldingCell, now: datetime) -> bool:
         """Whether the project stays because of this cell."""

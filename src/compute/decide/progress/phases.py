@@ -79,14 +79,14 @@ class _Finding:
 
 
 def judge(
-    city: CityProgress, before: CityRow | None, now: datetime, patience: PhaseTimeouts
+    city: CityProgress, before: CityRow | None, now: datetime, timeouts: PhaseTimeouts
 ) -> CityRow:
     """The row of a city, given its previous row."""
     before = before if before and before.goal == city.goal else None
-    found = _find(city, before, now, patience)
+    found = _find(city, before, now, timeouts)
     numbers = (len(city.updated), city.ready, city.old, city.desired, found.phase)
     moved = before.moved if before and numbers == _numbers(before) else now
-    shown = _stalled(city, found) if now - moved >= patience.stall else found
+    shown = _stalled(city, found) if now - moved >= timeouts.stall else found
     return CityRow(
         placement=city.placement,
         city=city.city,
@@ -110,31 +110,31 @@ def _numbers(row: CityRow) -> tuple[int, int, int, int, Phase]:
 
 
 def _find(
-    city: CityProgress, before: CityRow | None, now: datetime, patience: PhaseTimeouts
+    city: CityProgress, before: CityRow | None, now: datetime, timeouts: PhaseTimeouts
 ) -> _Finding:
     """The first that applies. A pause explains a lack of progress better than what follows."""
     if city.done or (before and before.phase is Phase.DONE):
         return _Finding(Phase.DONE)
-    unreachable = _unreachable(city, now, patience)
+    unreachable = _unreachable(city, now, timeouts)
     if unreachable or city.scale is None:
         return unreachable or _withdrawn(city)
     started = before is not None and before.course in {Phase.PENDING, Phase.UPDATING}
     return (
         _paused(city)
         or _held_on_hub(city)
-        or _failed(city, before, now, patience)
+        or _failed(city, before, now, timeouts)
         or _blocked(city)
         or _queued(city, started=started)
         or _working(city)
     )
 
 
-def _unreachable(city: CityProgress, now: datetime, patience: PhaseTimeouts) -> _Finding | None:
+def _unreachable(city: CityProgress, now: datetime, timeouts: PhaseTimeouts) -> _Finding | None:
     lost = [c for c in _reports(city) if c.reason == Reason.CELL_UNREACHABLE]
     if lost:
         return _because(Phase.UNREACHABLE, lost[0])
     last_report = city.last_report
-    if last_report is None or now - last_report < patience.silence:
+    if last_report is None or now - last_report < timeouts.silence:
         return None
     why = f"the cell last reported at {format_time(last_report)}"
     return _Finding(Phase.UNREACHABLE, why, Reason.CELL_UNREACHABLE, last_report)
@@ -157,10 +157,10 @@ def _held_on_hub(city: CityProgress) -> _Finding | None:
 
 
 def _failed(
-    city: CityProgress, before: CityRow | None, now: datetime, patience: PhaseTimeouts
+    city: CityProgress, before: CityRow | None, now: datetime, timeouts: PhaseTimeouts
 ) -> _Finding | None:
     hopeless, since = _terminal_cause(city), _failing_since(city, before, now)
-    if hopeless is None or since is None or now - since < patience.failure:
+    if hopeless is None or since is None or now - since < timeouts.failure:
         return None
     return replace(_because(Phase.FAILED, hopeless), since=since)
 

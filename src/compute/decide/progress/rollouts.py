@@ -72,18 +72,18 @@ class Rollout:
 
 
 def observe(
-    snapshot: RolloutSnapshot, before: Rollout | None = None, patience: PhaseTimeouts = _DEFAULT
+    snapshot: RolloutSnapshot, before: Rollout | None = None, timeouts: PhaseTimeouts = _DEFAULT
 ) -> Rollout:
     """The rollout in this snapshot, given the rollout in the previous one."""
     earlier = {(row.placement, row.city): row for row in before.rows} if before else {}
     rows = (
-        judge(city, earlier.get((city.placement, city.city)), snapshot.at, patience)
+        judge(city, earlier.get((city.placement, city.city)), snapshot.at, timeouts)
         for city in _cities(snapshot)
     )
     return Rollout(tuple(rows), snapshot.at)
 
 
-def verdict(rollout: Rollout, now: datetime, patience: PhaseTimeouts = _DEFAULT) -> RolloutVerdict:
+def verdict(rollout: Rollout, now: datetime, timeouts: PhaseTimeouts = _DEFAULT) -> RolloutVerdict:
     """The verdict on the rollout, as far as it is known at ``now``.
 
     A snapshot that is too old shows nothing of a rollout that may have changed since: a client that
@@ -94,7 +94,7 @@ def verdict(rollout: Rollout, now: datetime, patience: PhaseTimeouts = _DEFAULT)
         key=_ORDER.index,
         default=RolloutVerdict.DONE,
     )
-    lost = now - rollout.at > patience.contact
+    lost = now - rollout.at > timeouts.contact
     return RolloutVerdict.UNKNOWN if lost and known not in _FINAL else known
 
 

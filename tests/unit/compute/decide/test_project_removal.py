@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from compute.decide.project_removal import PATIENCE, HoldingCell, Removal
+from compute.decide.project_removal import CELL_TIMEOUT, HoldingCell, Removal
 from tests.support.compute.builders import NOW
 
-LATE = NOW + PATIENCE
+LATE = NOW + CELL_TIMEOUT
 DFW, SILENT = HoldingCell("dfw"), HoldingCell("lhr", "it has not answered since noon")
 
 
@@ -61,7 +61,7 @@ def test_the_message_names_each_cell_since_when_and_until_when():
     ("left", "at", "after"),
     [
         (("instances",), NOW, timedelta(seconds=1)),
-        (("instances", "resourceclaims"), NOW, PATIENCE),
+        (("instances", "resourceclaims"), NOW, CELL_TIMEOUT),
         (("workloads",), LATE, None),
     ],
 )
