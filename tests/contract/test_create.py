@@ -69,7 +69,7 @@ async def test_a_name_is_free_again_after_a_deletion(widgets: Collection):
 
 
 async def test_a_name_can_be_left_to_the_server(widgets: Collection):
-    """The server puts five characters behind what the client began."""
+    """The server appends five characters to the prefix of the client."""
     made = await widgets.make(metadata={"generateName": "box-"}, spec=RED)
     assert re.fullmatch(r"box-[a-z0-9]{5}", made["metadata"]["name"])
     assert made["metadata"]["generateName"] == "box-"

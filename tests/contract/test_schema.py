@@ -122,7 +122,7 @@ async def test_a_wrong_value_is_refused_by_its_field(widgets: Collection, case: 
 
 
 async def test_all_errors_are_reported_at_once(widgets: Collection):
-    """A user mends a document once, not once for each mistake."""
+    """A user corrects a document once, not once for each mistake."""
     found = await causes(widgets, {"replicas": -1, "title": "ABC"})
     assert {field for field, _ in found} == {"spec.colour", "spec.replicas", "spec.title"}
 

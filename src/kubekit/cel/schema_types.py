@@ -6,15 +6,17 @@ much as fits in a request.
 
 import base64
 import binascii
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 from kubekit.cel.declarations import Fields
 from kubekit.cel.errors import EvaluationError
 from kubekit.cel.operations.times import parse_date, parse_timestamp, parse_wordy_duration
 from kubekit.cel.operations.views import Entries, Items, ListShape, ObjectShape, Wrap, itself
-from kubekit.cel.syntax.escaping import escaped
+from kubekit.cel.syntax.tree import RESERVED
 from kubekit.cel.types import (
     BOOL,
     BYTES,
@@ -39,6 +41,27 @@ _QUOTES: Final = 2
 _TIME_CHARACTERS: Final = 32
 _DATE_CHARACTERS: Final = 12
 _TEXT: Final = {"type": "string"}
+_IDENTIFIER: Final = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
+_PARTS: Final = re.compile(r"__|[-./]")
+_ALLOWED: Final = re.compile(r"[a-zA-Z0-9_./-]+")
+_ESCAPES: Final = {
+    "__": "__underscores__",
+    ".": "__dot__",
+    "-": "__dash__",
+    "/": "__slash__",
+}
+
+
+@lru_cache(maxsize=4096)
+def escaped(name: str) -> str | None:
+    """The name of a property as an identifier of CEL; None if it cannot be escaped."""
+    if name in RESERVED:
+        return f"__{name}__"
+    if _IDENTIFIER.fullmatch(name) and "__" not in name:
+        return name
+    if not _ALLOWED.fullmatch(name) or name[0].isdigit():
+        return None
+    return _PARTS.sub(lambda part: _ESCAPES[part[0]], name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ class NotServed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ListPage(Generic[K]):
-    """One page of a list; ``begins`` and ``ends`` mark the first and the last one.
+    """One page of a list; ``is_first`` and ``is_last`` mark its bounds.
 
     A first page after one that was not the last starts over: the previous list is abandoned. Only
     after the last page is it known which objects do not exist. ``sources`` are as in the `Listing`.
@@ -65,8 +65,8 @@ class ListPage(Generic[K]):
     items: tuple[K, ...]
     resource_version: str
     unreadable: tuple[UnreadableObject, ...] = ()
-    begins: bool = True
-    ends: bool = True
+    is_first: bool = True
+    is_last: bool = True
     sources: tuple[bytes, ...] = ()
 
 
@@ -186,7 +186,7 @@ class _Follower(Generic[K]):
                 if received % _BURST == 0:
                     await asyncio.sleep(0)
         if loop.time() - opened < _PROVEN:
-            raise Unavailable("the server ended the watch as soon as it began")
+            raise Unavailable("the server ended the watch right after its start")
 
     def _is_news(self, seen: TypedEvent[K]) -> bool:
         """Whether a change was not yielded yet; a duplicated stream repeats some."""

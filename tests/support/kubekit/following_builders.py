@@ -57,7 +57,7 @@ PLAIN = Answer()
 
 
 class FaultyTransport(LocalTransport):
-    """A door to a plane. Plans and answers are used up in turn; after the last all goes well."""
+    """A transport to a plane. Plans and answers are used in turn; after the last there are no faults."""
 
     def __init__(self, plane: Plane) -> None:
         super().__init__(plane)
@@ -107,8 +107,8 @@ async def _spoilt(events: AsyncIterator[WatchEvent], plan: Plan) -> AsyncIterato
 
 def faulty(plane: Plane) -> tuple[Client, FaultyTransport]:
     """A client, and the transport below it that fails on demand."""
-    door = FaultyTransport(plane)
-    return Client(door), door
+    transport = FaultyTransport(plane)
+    return Client(transport), transport
 
 
 def _now() -> float:
@@ -134,11 +134,11 @@ class Picture(Generic[K]):
             self.objects[step.namespace, step.name] = self._noted(step.object)
 
     def _take_page(self, page: ListPage[K]) -> None:
-        if page.begins:
+        if page.is_first:
             self._fresh = {}
         for item in page.items:
             self._fresh[item.metadata.namespace, item.metadata.name] = self._noted(item)
-        if page.ends:
+        if page.is_last:
             self.objects = self._fresh
 
     def _noted(self, obj: K) -> K:
@@ -159,11 +159,11 @@ def _words(step: Any) -> str:
 
 @dataclass
 class World:
-    """A plane, the door that fails, and a client beside it that does not."""
+    """A plane, a transport that fails, and a client beside it that does not."""
 
     plane: Plane
     client: Client
-    door: FaultyTransport
+    transport: FaultyTransport
     writer: LocalClient
     troubles: list[Exception | None] = field(default_factory=list)
 

@@ -1,7 +1,7 @@
 """The pieces that a planned expression is made of.
 
 Each piece is a function of the frame that holds the variables and the cost so far. Costs are
-added as Kubernetes adds them, also on the way to an error; whether they are too high is looked at
+added as Kubernetes adds them, also on the way to an error; whether they are too high is checked
 where something can be repeated or is large, and at the end.
 """
 

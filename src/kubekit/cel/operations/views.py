@@ -1,6 +1,6 @@
 """Documents seen through a schema, as the lists and maps of an expression.
 
-Only what an expression touches is looked at: a document of a megabyte costs nothing to a rule
+Only what an expression touches is read: a document of a megabyte costs nothing to a rule
 that reads one of its fields. What needs no conversion, such as a list of strings, is not wrapped
 at all.
 """

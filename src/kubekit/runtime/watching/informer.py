@@ -122,7 +122,7 @@ class Informer(Generic[K]):
 
     async def _take_page(self, page: ListPage[K]) -> None:
         self.served = True
-        if page.begins:
+        if page.is_first:
             self._present = {}
             # Its first object may already be older than the cached one: set the cache back now, or
             # a pass between two pages would assume that the cache shows its own writes.
@@ -136,7 +136,7 @@ class Informer(Generic[K]):
         for bad in page.unreadable:
             self._present[bad.namespace, bad.name] = None
             self._skip(bad)
-        if page.ends:
+        if page.is_last:
             await self._end_list(page.resource_version)
 
     async def _end_list(self, version: str) -> None:

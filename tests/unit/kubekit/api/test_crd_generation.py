@@ -95,7 +95,7 @@ def test_everything_a_resource_can_say_is_in_its_crd():
 
 @pytest.mark.parametrize("kind", COMPUTE_KINDS, ids=lambda kind: kind.__name__)
 def test_our_kinds_have_one_version_with_a_status(kind):
-    """One version is served and stored, and its status has a door of its own."""
+    """One version is served and stored, and its status is a subresource."""
     versions = crd(kind, no_docs)["spec"]["versions"]
 
     assert [(v["name"], v["served"], v["storage"]) for v in versions] == [("v1alpha", True, True)]

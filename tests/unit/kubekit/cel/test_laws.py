@@ -15,8 +15,7 @@ from kubekit.cel import (
 )
 from kubekit.cel.costs.estimates import estimate
 from kubekit.cel.operations.comparison import equals, same
-from kubekit.cel.schema_types import declared
-from kubekit.cel.syntax.escaping import escaped
+from kubekit.cel.schema_types import declared, escaped
 from kubekit.cel.syntax.parser import parse
 from kubekit.cel.syntax.text import quoted, quoted_bytes, string_value
 from kubekit.cel.syntax.unparsing import unparsed

@@ -98,7 +98,7 @@ def test_a_value_that_is_not_of_its_format_is_an_error(schema, document, words):
 
 
 def test_a_null_item_is_an_error_only_if_it_may_not_be():
-    """An item that may not be null is an error when it is looked at."""
+    """An item that may not be null is an error when it is read."""
     item = {"type": "object", "properties": {"a": TEXT}}
     strict = declared({"type": "array", "items": item})
     lenient = declared({"type": "array", "items": {**item, "nullable": True}})

@@ -175,7 +175,7 @@ def test_a_certificate_that_was_never_there_is_an_error(tmp_path, there):
 
 
 def test_files_that_are_no_certificate_are_named(tmp_path):
-    """Both files are named, since either may be the wrong one; they are looked at each time."""
+    """Both files are named, since either may be the wrong one; they are read each time."""
     certificate, key = tmp_path / "a", tmp_path / "b"
     certificate.write_bytes(b"x")
     key.write_bytes(b"y")

@@ -53,7 +53,7 @@ def test_a_list_comes_in_pages(run_story):
             await asyncio.sleep(0.1)
         pages = picture.steps[:3]
         assert picture.words == ["list a b", "list c d", "list e", "ADDED f"]
-        assert [(page.begins, page.ends) for page in pages] == [
+        assert [(page.is_first, page.is_last) for page in pages] == [
             (True, False),
             (False, False),
             (False, True),
@@ -72,7 +72,7 @@ def test_the_selectors_hold_for_the_list_and_the_watch(run_story):
             await world.writer.create(config("c"))
             await asyncio.sleep(0.1)
         assert picture.words == ["list b", "ADDED c"]
-        assert world.door.listed[0][1].limit == 500
+        assert world.transport.listed[0][1].limit == 500
 
     run_story(story)
 
@@ -86,7 +86,7 @@ def test_a_spoilt_watch_is_resumed_without_a_gap_or_a_repetition(run_story, plan
     """It resumes from the last change that was yielded; there is no second list."""
 
     async def story(world: World) -> None:
-        world.door.watches.append(plan)
+        world.transport.watches.append(plan)
         async with world.following() as picture:
             for name in "abc":
                 await world.writer.create(config(name))
@@ -94,7 +94,7 @@ def test_a_spoilt_watch_is_resumed_without_a_gap_or_a_repetition(run_story, plan
             await world.writer.create(config("d"))
             await asyncio.sleep(5)
         assert picture.words == ["list", "ADDED a", "ADDED b", "ADDED c", "ADDED d"]
-        assert len(world.door.listed) == 1
+        assert len(world.transport.listed) == 1
 
     run_story(story)
 
@@ -116,7 +116,7 @@ def test_a_bookmark_is_as_good_as_a_change(run_story):
             await world.writer.create(config("two"))
             await asyncio.sleep(1)
         assert picture.words == ["list one", "ADDED two"]
-        assert len(world.door.watched) > 1
+        assert len(world.transport.watched) > 1
 
     run_story(story)
 
@@ -127,10 +127,10 @@ def test_a_watch_is_asked_to_last_five_to_ten_minutes(run_story):
     async def story(world: World) -> None:
         async with world.following():
             await asyncio.sleep(3600)
-        seconds = [options.timeout_seconds or 0 for _, options in world.door.watched]
+        seconds = [options.timeout_seconds or 0 for _, options in world.transport.watched]
         assert all(300 <= one < 600 for one in seconds)
         assert len(set(seconds)) > 1
-        assert gaps(world.door.watched) == seconds[:-1]
+        assert gaps(world.transport.watched) == seconds[:-1]
         assert world.troubles == []
 
     run_story(story)
@@ -141,7 +141,7 @@ def test_a_forgotten_version_makes_a_new_list(run_story):
 
     async def story(world: World) -> None:
         one = await world.writer.create(config("one"))
-        world.door.watches.append(Plan(cut_after=1))
+        world.transport.watches.append(Plan(cut_after=1))
         async with world.following() as picture:
             await world.writer.create(config("two"))
             await world.writer.delete(one)
@@ -158,7 +158,7 @@ def test_a_stream_that_says_gone_makes_a_new_list(run_story):
     """The other form of 410 comes in the stream; having forgotten is no trouble."""
 
     async def story(world: World) -> None:
-        world.door.watches.append(Plan(cut_after=1, error=GONE))
+        world.transport.watches.append(Plan(cut_after=1, error=GONE))
         async with world.following() as picture:
             await world.writer.create(config("one"))
             await asyncio.sleep(10)
@@ -172,11 +172,11 @@ def test_versions_that_are_no_numbers_are_followed_too(run_story):
     """They cannot be compared, so everything is yielded."""
 
     async def story(world: World) -> None:
-        world.door.lists.append(Answer(instead={"metadata": {"resourceVersion": "x"}}))
-        world.door.watches.append(Plan(refusal=Unavailable("down")))
+        world.transport.lists.append(Answer(instead={"metadata": {"resourceVersion": "x"}}))
+        world.transport.watches.append(Plan(refusal=Unavailable("down")))
         async with world.following() as picture:
             await asyncio.sleep(5)
-        assert world.door.watched[0][1].resource_version == "x"
+        assert world.transport.watched[0][1].resource_version == "x"
         assert picture.words == ["list", "list"]
 
     run_story(story)
@@ -194,7 +194,7 @@ def test_trap_171_a_kind_that_is_not_served_is_waited_for(run_story):
     async def story(world: World) -> None:
         async with world.following(kind=Kite):
             await asyncio.sleep(120)
-        pauses = gaps(world.door.listed)
+        pauses = gaps(world.transport.listed)
         assert all(0.5 <= pause <= 10 for pause in pauses)
         assert len(pauses) > 12
         assert [type(trouble) for trouble in world.troubles] == [NotServed]
@@ -235,7 +235,7 @@ def test_an_event_without_an_object_is_skipped(run_story):
     """It has no version to go on from, so the last one stays."""
 
     async def story(world: World) -> None:
-        world.door.watches.append(Plan(garbled=True, cut_after=1))
+        world.transport.watches.append(Plan(garbled=True, cut_after=1))
         async with world.following() as picture:
             await world.writer.create(config("one"))
             await world.writer.create(config("two"))

@@ -16,19 +16,19 @@ from tests.support.kubekit.following_builders import World, tell
 
 @settings(max_examples=depth.examples(40), suppress_health_check=[HealthCheck.too_slow])
 @given(
-    begun=st.lists(steps, max_size=6),
+    before=st.lists(steps, max_size=6),
     then=st.lists(steps, max_size=25),
     cuts=st.lists(plans, max_size=6),
     refused=st.lists(answers, max_size=5),
 )
-def test_in_the_end_the_picture_is_true(begun, then, cuts, refused):
+def test_in_the_end_the_picture_is_true(before, then, cuts, refused):
     """It equals the plane once nothing fails any more; and no object ever went back in time."""
 
     async def story(world: World) -> None:
-        for step in begun:
+        for step in before:
             await take(world, step)
-        world.door.watches.extend(cuts)
-        world.door.lists.extend(refused)
+        world.transport.watches.extend(cuts)
+        world.transport.lists.extend(refused)
         async with world.following(ListOptions(limit=2)) as picture:
             for step in then:
                 await take(world, step)

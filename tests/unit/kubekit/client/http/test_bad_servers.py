@@ -258,7 +258,7 @@ def test_a_list_that_goes_on_may_take_longer_than_a_silence():
 
 
 def test_an_answer_that_takes_too_long():
-    """An answer that has begun but does not end in time is given up."""
+    """A response that has started but does not end in time is given up."""
     error, _ = run(failure(_half_then_silent, lambda t: t.get(ONE), SHORT))
     assert type(error) is Timeout
     assert "not all of it came within 0.05 s" in error.message

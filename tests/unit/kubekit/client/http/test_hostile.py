@@ -219,7 +219,7 @@ def test_a_request_whose_time_is_over_is_not_sent():
 
 
 def test_a_connection_that_ended_while_it_was_made_is_not_used():
-    """TLS may be over by the time that we hear it has begun."""
+    """TLS may have ended by the time its start is reported."""
 
     async def asked():
         loop = asyncio.get_running_loop()

@@ -130,8 +130,8 @@ def test_a_read_whose_connection_was_lost_is_repeated_once():
     async def ask() -> list[float | None]:
         some = retries()
         lost = Lost("x", response_started=False)
-        begun = retries().after_failure(Lost("x", response_started=True), READ)
-        return [some.after_failure(lost, READ), some.after_failure(lost, READ), begun]
+        started = retries().after_failure(Lost("x", response_started=True), READ)
+        return [some.after_failure(lost, READ), some.after_failure(lost, READ), started]
 
     assert run(ask()) == [0.0, None, None]
 

@@ -56,7 +56,7 @@ def test_a_server_of_our_authority_is_trusted(tmp_path, runner):
 
 
 def test_a_server_of_another_authority_is_not(tmp_path):
-    """The wrong CA is named as such, with the field to mend, and nothing is tried again."""
+    """The wrong CA is named as such, with the field to correct, and there is no retry."""
     message, connections = run(problem(OURS.server(tmp_path), authority=THEIRS.pem))
     assert "no authority that is trusted here has signed its certificate" in message
     assert "set certificate-authority or certificate-authority-data" in message
@@ -110,7 +110,7 @@ def test_a_failure_without_a_reason():
 @pytest.mark.parametrize("signer", [None, THEIRS], ids=["none", "another's"])
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
 def test_a_server_that_does_not_accept_the_client_certificate(tmp_path, version, signer):
-    """A server that ends TLS over the certificate has done nothing; the user is to be mended."""
+    """A server that ends TLS over the certificate has done nothing; the user entry is to be corrected."""
     rules = OURS.asking(OURS.server(tmp_path))
     rules.maximum_version = version
     shown = Shown(client=signer and signer.sign("ann"))
