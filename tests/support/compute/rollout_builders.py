@@ -7,7 +7,7 @@ import msgspec
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.instance_spec import InstanceController
 from compute.decide.deployment.template import build_instance
-from kubekit.api.meta import Condition
+from kubekit.api.meta import Condition, with_metadata, with_status
 from tests.support.compute.builders import NOW, condition
 
 READY = (condition("Ready"),)
@@ -33,12 +33,8 @@ def member(
     spec = made.spec
     if stale:
         spec = msgspec.structs.replace(spec, controller=InstanceController(template_hash="stale"))
-    return msgspec.structs.replace(
-        made,
-        metadata=msgspec.structs.replace(made.metadata, **(known | meta)),
-        spec=spec,
-        status=msgspec.structs.replace(made.status, conditions=conditions),
-    )
+    made = with_metadata(msgspec.structs.replace(made, spec=spec), **(known | meta))
+    return with_status(made, conditions=conditions)
 
 
 def members(owner: WorkloadDeployment, *ordinals: int, **state: Any) -> list[Instance]:

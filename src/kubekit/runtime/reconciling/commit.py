@@ -8,10 +8,8 @@ removed the key of another controller, and the two kept undoing each other's wri
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
-import msgspec
-
 from kubekit.api.errors import AlreadyExists, NotFound
-from kubekit.api.meta import Object
+from kubekit.api.meta import Object, with_metadata
 from kubekit.client.client import Client
 
 K = TypeVar("K", bound=Object)
@@ -58,5 +56,4 @@ async def remove_finalizer(client: Client, obj: K, finalizer: str) -> None:
 
 
 async def _with_finalizers(client: Client, obj: K, finalizers: tuple[str, ...]) -> K:
-    metadata = msgspec.structs.replace(obj.metadata, finalizers=finalizers)
-    return await client.patch(obj, msgspec.structs.replace(obj, metadata=metadata))
+    return await client.patch(obj, with_metadata(obj, finalizers=finalizers))

@@ -15,7 +15,7 @@ from typing import Any, Final, Generic, TypeVar
 import msgspec
 
 from kubekit.api import scheme
-from kubekit.api.meta import Object, ObjectMeta
+from kubekit.api.meta import Object, ObjectMeta, with_metadata
 from kubekit.api.wire import Wire
 from kubekit.runtime.interning import interned, with_interned_strings
 from kubekit.runtime.watching.index import Index, Key
@@ -280,5 +280,4 @@ def _without_managed_fields(obj: K) -> K:
     """The object without managedFields: they are larger than it, and no cache reader needs them."""
     if not obj.metadata.managed_fields:
         return obj
-    meta = msgspec.structs.replace(obj.metadata, managed_fields=())
-    return msgspec.structs.replace(obj, metadata=meta)
+    return with_metadata(obj, managed_fields=())

@@ -5,7 +5,7 @@ import asyncio
 from msgspec.structs import replace
 
 from kubekit.api.kinds.coordination import Lease, LeaseSpec
-from kubekit.api.meta import ObjectMeta
+from kubekit.api.meta import ObjectMeta, with_spec
 from kubekit.api.times import MicroTime
 from tests.support.kubekit.election_builders import SETTINGS, Rivals, run_story, until
 
@@ -38,7 +38,7 @@ def test_the_number_does_not_fall_with_a_deleted_lease():
         await until(lambda: leader.leads)
         await rivals.client.patch(
             lease := await rivals.lease(),
-            replace(lease, spec=replace(lease.spec, lease_transitions=7)),
+            with_spec(lease, lease_transitions=7),
         )
         other.begin()
         await asyncio.sleep(5)

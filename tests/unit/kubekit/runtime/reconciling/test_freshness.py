@@ -2,10 +2,10 @@
 
 import asyncio
 
-import msgspec
 from hypothesis import given, strategies as st
 
 from kubekit.api.kinds.core import ConfigMap, Secret
+from kubekit.api.meta import with_metadata
 from kubekit.client.client import Client
 from kubekit.runtime.reconciling.freshness import Freshness
 from kubekit.runtime.reconciling.object_keys import ObjectKey
@@ -45,7 +45,7 @@ def following(*informers: Informer[ConfigMap], patience: float = 1200.0) -> Fres
 
 def child(uid: str) -> ConfigMap:
     made = config("child")
-    return msgspec.structs.replace(made, metadata=msgspec.structs.replace(made.metadata, uid=uid))
+    return with_metadata(made, uid=uid)
 
 
 def test_a_request_waits_until_its_write_was_seen():

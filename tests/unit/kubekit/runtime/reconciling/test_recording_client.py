@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from kubekit.api.kinds.core import ConfigMap
+from kubekit.api.meta import with_metadata
 from kubekit.client.client import Client
 from kubekit.client.options import (
     EVERYTHING,
@@ -249,12 +250,7 @@ def test_trap_1_1_8_a_patch_merges_maps(tmp_path):
         theirs = world.client(manager="referenced-data")
         latest = await theirs.patch(read, annotated(read, theirs="kept"))
         begin(world.projects)
-        view = msgspec.structs.replace(
-            read,
-            metadata=msgspec.structs.replace(
-                read.metadata, resource_version=latest.metadata.resource_version
-            ),
-        )
+        view = with_metadata(read, resource_version=latest.metadata.resource_version)
         written = await world.writer().patch(view, annotated(view, ours="1"))
         assert written.metadata.annotations == {"theirs": "kept", "ours": "1"}
 
