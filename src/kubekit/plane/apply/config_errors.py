@@ -1,7 +1,7 @@
 """Validates an applied configuration, with the errors of Kubernetes.
 
-It reports only errors that make the owned fields unclear: types, unknown fields, list entries without
-a unique identity. The merged object is validated by its schema later.
+It reports only errors that make the owned fields unclear: types, unknown fields, list entries
+without a unique identity. The merged object is validated by its schema later.
 """
 
 from collections.abc import Callable, Iterator, Mapping

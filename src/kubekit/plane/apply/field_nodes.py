@@ -14,8 +14,8 @@ Every write uses three operations, which are methods and written to be fast: the
     [{"name": 1}]  {".": {}, "k:{..}": {".": {}, ..}}   {"k:{..}": {".": {}, ..}}
     []             {}                                   None: nothing
 
-`there` includes the enclosing objects and lists, `owned` does not: an object belongs to the managers
-of its fields.
+`there` includes the enclosing objects and lists, `owned` does not: an object belongs to the
+managers of its fields.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -295,7 +295,7 @@ class Keyed:
         return self.entry.there(same[0]) if len(same) == 1 else LEAF
 
     def _compared_entry(self, old: list[Any], new: list[Any]) -> Difference:
-        """Entries with the same step are one value; a single remaining one counts as another entry."""
+        """Entries with the same step are one value; a single remaining one is another entry."""
         if len(old) == len(new) == 1:
             return self.entry.compared(old[0], new[0])
         if len(old) > 1 and len(new) > 1:

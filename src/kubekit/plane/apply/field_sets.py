@@ -7,8 +7,8 @@ without children; any other node only leads to its members:
 
 contains ``.spec.replicas``, ``.spec.selector`` and ``.spec.selector.app``. The root is not a field;
 an empty root is the empty set. Sets are immutable: results share parts of their arguments, and an
-operation that changes nothing returns its argument, so that ``is`` detects it. Steps are in the order
-of their text.
+operation that changes nothing returns its argument, so that ``is`` detects it. Steps are in the
+order of their text.
 """
 
 from collections.abc import Iterator

@@ -54,8 +54,8 @@ def applied(
 ) -> ApplyResult:
     """The document and its managed fields after an apply; without ``live`` it is a new one.
 
-    `BadRequest` for a configuration whose fields are unclear, `Conflict` for one that conflicts with
-    other managers. Names and versions are not compared here.
+    `BadRequest` for a configuration whose fields are unclear, `Conflict` for one that conflicts
+    with other managers. Names and versions are not compared here.
     """
     if has_more_values(config, MOST_VALUES) or has_more_values(live or {}, MOST_VALUES):
         raise BadRequest(f"what is applied, and applied to, has at most {MOST_VALUES} values")

@@ -110,8 +110,8 @@ class WritableFields:
 class Shape:
     """One kind. ``whole`` is the node of the whole document, ``blank`` a document without writes.
 
-    ``custom`` is false for Kubernetes' own kinds. ``served`` are the versions whose entries are kept;
-    empty means all.
+    ``custom`` is false for Kubernetes' own kinds. ``served`` are the versions whose entries are
+    kept; empty means all.
     """
 
     __slots__ = ("_main", "_status", "blank", "custom", "newborn", "served", "whole")
@@ -141,7 +141,10 @@ class Shape:
 
     @classmethod
     def of(cls, schema: Schema, *, custom: bool = True, status: bool = False) -> "Shape":
-        """The shape of a kind with this schema. With ``status``, only that subresource writes it."""
+        """The shape of a kind with this schema.
+
+        With ``status``, only that subresource writes it.
+        """
         return cls(_document(schema), custom=custom, status=status)
 
     def part(self, subresource: str) -> WritableFields:

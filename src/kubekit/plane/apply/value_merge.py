@@ -11,7 +11,10 @@ _EMPTIED: Final = object()
 
 
 def merged(node: FieldNode | None, live: Any, config: Any) -> Any:  # noqa: ANN401 -- whatever JSON holds
-    """The live value with the configuration merged in. Neither is changed; the result shares both."""
+    """The live value with the configuration merged in.
+
+    Neither is changed; the result shares both.
+    """
     if isinstance(node, Free):
         return _merged_freely(node, live, config)
     if isinstance(node, Granular) and isinstance(live, dict):

@@ -1,9 +1,9 @@
 """Decodes request bodies strictly: a value that would be lost or changed is refused.
 
-msgspec is fast and refuses most invalid JSON. This module checks what it accepts: nesting that is too
-deep, duplicate keys, integers that other readers would round, and the character NUL. Each check
-starts with a count or a search over the bytes, which nearly every body passes; only then is the body
-examined more closely.
+msgspec is fast and refuses most invalid JSON. This module checks what it accepts: nesting that is
+too deep, duplicate keys, integers that other readers would round, and the character NUL. Each check
+starts with a count or a search over the bytes, which nearly every body passes; only then is the
+body examined more closely.
 """
 
 import codecs

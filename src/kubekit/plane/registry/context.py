@@ -72,7 +72,7 @@ class RegistryContext:
         change: ChangeType,
         document: Document,
         *,
-        keeps_ties: bool = False,
+        keeps_links: bool = False,
     ) -> Draft:
         """The change that stores this document, which is in the kind's own version."""
         head = kind.head
@@ -84,7 +84,7 @@ class RegistryContext:
             raise TooLarge(
                 f"{kind.resource.plural} {key} would have {len(tail)} bytes; at most {LARGEST} are kept"
             )
-        return Draft(kind.storage, key, previous, change, head, tail, keeps_ties)
+        return Draft(kind.storage, key, previous, change, head, tail, keeps_links)
 
     async def commit(self, draft: Draft) -> Record:
         """The stored record. The caller handles `RevisionConflict`: only it can retry."""

@@ -123,7 +123,10 @@ def _filter(text: str, at: int) -> tuple[_Compiled, int]:
 
 
 def _bare(text: str) -> object:
-    """A number, true or false. Null has no order, and clients do not distinguish it from absence."""
+    """A number, true or false.
+
+    Null has no order, and clients do not distinguish it from absence.
+    """
     try:
         return msgspec.json.decode(text, type=bool | int | float)
     except msgspec.MsgspecError:

@@ -94,7 +94,7 @@ class Kind:
         return self.conformance.conform(document, old)
 
     def adopted(self, since: int) -> "Kind":
-        """The same kind in a plane with objects that are older than its definition, up to a revision.
+        """The same kind in a plane with objects older than its definition, up to a revision.
 
         They are served as they would be stored now; ``completions`` caches the result.
         """
@@ -119,7 +119,7 @@ def head_of(resource: Resource) -> bytes:
 
 
 def rank_of_version(version: str) -> tuple[int, int, int, str]:
-    """A sort key for versions as in Kubernetes, the preferred one last: v1alpha1, v1beta2, v1, v2."""
+    """A sort key for versions as in Kubernetes, ascending: v1alpha1, v1beta2, v1, v2."""
     match = _VERSION.fullmatch(version)
     if match is None:
         return (-1, 0, 0, version)

@@ -1,8 +1,8 @@
 """Owner references: an index of dependents by owner, updated by every change.
 
 An owner is identified by its uid, since a name may have belonged to another object before. Only
-dependents are indexed; the store says whether an owner exists. The keys are the store's own strings,
-so that a dependent costs one entry of a set.
+dependents are indexed; the store says whether an owner exists. The keys are the store's own
+strings, so that a dependent costs one entry of a set.
 """
 
 from collections.abc import Iterator
@@ -80,7 +80,7 @@ class Ownership:
 
     def note(self, resource: str, event: ChangeEvent) -> bool:
         """Apply one change; whether it changed the owners. Most changes do not."""
-        if event.keeps_ties:
+        if event.keeps_links:
             return False
         before = owners(event.previous)
         after = () if event.change == "DELETED" else owners(event.record)

@@ -108,7 +108,7 @@ class Log:
                 yield self._opened(newest) if newest.document[:1] == MARK else newest
 
     def append(self, rows: Sequence[LogRow]) -> set[int]:
-        """Write the rows; the revisions that were refused, because their predecessor has a successor.
+        """Write the rows; returns the revisions whose predecessor already has a successor.
 
         When this returns, all others are durable.
         """

@@ -30,7 +30,7 @@ class Draft(msgspec.Struct, frozen=True, gc=False):
 
     ``previous`` is the revision that the change was made from, 0 for an object that does not exist:
     the log accepts one successor of each revision. The document of a deletion is the last state.
-    ``keeps_ties`` is set when the change leaves labels, owners and finalizers unchanged, as most
+    ``keeps_links`` is set when the change leaves labels, owners and finalizers unchanged, as most
     changes do.
     """
 
@@ -40,7 +40,7 @@ class Draft(msgspec.Struct, frozen=True, gc=False):
     change: ChangeType
     head: bytes
     tail: bytes
-    keeps_ties: bool = False
+    keeps_links: bool = False
 
 
 class Record(msgspec.Struct, frozen=True, gc=False):
@@ -55,7 +55,7 @@ class ChangeEvent(msgspec.Struct, gc=False):
     """One committed change. ``previous`` is the record before it.
 
     ``line`` is the change as a watch writes it, built on first use. It is about as long as the
-    record. ``keeps_ties`` is that of the draft, and False for a change read from disk: with it, a
+    record. ``keeps_links`` is that of the draft, and False for a change read from disk: with it, a
     listener that follows labels and owners alone need not decode both records.
     """
 
@@ -63,7 +63,7 @@ class ChangeEvent(msgspec.Struct, gc=False):
     record: Record
     previous: Record | None
     line: bytes = b""
-    keeps_ties: bool = False
+    keeps_links: bool = False
 
     def size(self) -> int:
         """How many bytes it keeps in memory at most, including a line that is built later."""

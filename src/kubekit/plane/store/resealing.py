@@ -55,7 +55,10 @@ class Resealing:
             _log.info("everything is sealed with the newest key", extra={"path": self._log.path})
 
     async def _run_job(self, job: Callable[[], Result]) -> Result:
-        """The result of a job. None is started once the store closes: the next process continues."""
+        """The result of a job.
+
+        None is started once the store closes: the next process continues.
+        """
         if self._stopped:
             raise closed(self._log.path)
         return await run_job(self._writer, job)

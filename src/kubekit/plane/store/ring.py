@@ -78,7 +78,8 @@ class Ring:
     def wake(self, now: float) -> None:
         """Call each idle reader with new events once; again only after it has caught up.
 
-        A reader of a scope without events is not called. ``now`` is in seconds of a monotonic clock.
+        A reader of a scope without events is not called. ``now`` is in seconds of a monotonic
+        clock.
         """
         start, self._woken_to = self._woken_to, self._end
         touched, self._touched = self._touched, {}
@@ -163,7 +164,10 @@ class Ring:
 
 
 class Subscription:
-    """The position of one reader in a ring. Take until the result is empty, then wait for ``ready``."""
+    """The position of one reader in a ring.
+
+    Take until the result is empty, then wait for ``ready``.
+    """
 
     __slots__ = ("_ready", "_ring", "closed", "idle", "position", "scope")
 

@@ -63,7 +63,7 @@ class StoreState:
         """Make a change visible to readers."""
         collection = self.collection(draft.resource)
         previous = collection.find(draft.key)
-        event = ChangeEvent(draft.change, record, previous, keeps_ties=draft.keeps_ties)
+        event = ChangeEvent(draft.change, record, previous, keeps_links=draft.keeps_links)
         if draft.change is ChangeType.DELETED:
             collection.remove(draft.key)
             self._tombstones.pop((draft.resource, draft.key), None)

@@ -166,7 +166,7 @@ class Store:
         self._check(since)
         ring = self._state.ring(resource)
         events: list[ChangeEvent] = []
-        # The end comes from memory: reading the disk to the end would never finish under steady writes.
+        # The end comes from memory: under steady writes, reading the disk would never reach it.
         while since < ring.floor:
             chunk = await self.history_chunk(resource, since)
             events += chunk.events
@@ -188,9 +188,9 @@ class Store:
         return then
 
     def listen(self, listener: Listener, resources: Iterable[str] = ()) -> Callable[[], None]:
-        """Call ``listener`` with every committed change of these resources, until the result is called.
+        """Call ``listener`` with every committed change of these resources until stopped.
 
-        Without resources, with the changes of all.
+        Without resources, with the changes of all. The result stops it.
         """
         return self._batches.listen(listener, frozenset(resources))
 

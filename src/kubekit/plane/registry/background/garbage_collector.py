@@ -49,7 +49,7 @@ class _Owner(Enum):
 
 
 class GarbageCollector:
-    """Deletes objects that have lost their owners, and finishes deletions that wait for dependents."""
+    """Deletes objects without owners, and finishes deletions that wait for dependents."""
 
     def __init__(self, store: Store, registry: Registry) -> None:
         self._store = store
@@ -108,7 +108,7 @@ class GarbageCollector:
                 self._gone.discard(reference.uid)
 
     def _requeue_owners(self, references: Iterable[Reference], dependent: str) -> None:
-        """Requeue owners that may wait for this dependent to be deleted or to drop its reference."""
+        """Requeue owners that may wait for the deletion or the change of this dependent."""
         for reference in references:
             owner = self._location_of(reference, dependent)
             if owner is not None:
@@ -149,7 +149,7 @@ class GarbageCollector:
             await self._release(location, meta, FOREGROUND)
 
     def _waits_for(self, dependent: LifecycleMetadata, owner: LifecycleMetadata) -> bool:
-        """Whether a dependent, itself deleted in the foreground, waits for this owner to be deleted.
+        """Whether a dependent that is deleted in the foreground waits for this owner.
 
         It may wait through other objects. Members of such a cycle do not wait for each other.
         """

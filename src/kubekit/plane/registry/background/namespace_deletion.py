@@ -1,7 +1,7 @@
 """The deletion of a namespace: its content is deleted, then the namespace itself.
 
-While finalizers hold the content, the namespace stays, and its conditions report what is left. Every
-deletion of one of its objects requeues the namespace. An object can also arrive too late: its
+While finalizers hold the content, the namespace stays, and its conditions report what is left.
+Every deletion of one of its objects requeues the namespace. An object can also arrive too late: its
 creation was accepted just before the namespace was deleted. It is deleted as soon as it appears.
 """
 

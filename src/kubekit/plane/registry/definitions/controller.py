@@ -67,7 +67,8 @@ class DefinitionController:
     def start(self) -> None:
         """Serve the stored definitions, and follow all later changes.
 
-        Of two definitions with the same accepted name the older one keeps it: the newer is entered first.
+        Of two definitions with the same accepted name the older one keeps it: the newer is entered
+        first.
         """
         entries = [entry for r in self._store.collection(STORAGE).range() if (entry := _read(r))]
         for entry in entries:
@@ -161,7 +162,7 @@ class DefinitionController:
             self.changed()
 
     def _adopt(self, kind: Kind, since: int) -> Kind:
-        """The kind; objects that are older than its definition get its defaults when they are read."""
+        """The kind. Objects older than its definition get its defaults when they are read."""
         records = self._store.collection(kind.storage).range()
         older = any(record.revision < since for record in records)
         return kind.adopted(since) if older else kind

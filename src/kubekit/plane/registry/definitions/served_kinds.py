@@ -82,7 +82,7 @@ def served_kinds(
 
 
 def storing_kind(spec: CustomResourceDefinitionSpec, names: CrdNames) -> Kind:
-    """The kind of the stored form, whether it is served or not: it is used to delete the objects."""
+    """The kind of the stored form, served or not. It is used to delete the objects."""
     stored = next(version for version in spec.versions if version.storage)
     form = _resource(spec, stored, names, {})
     return _settled(_kind(stored, form, names, form, terminating=True))

@@ -66,7 +66,7 @@ def spec_errors(name: str, spec: CustomResourceDefinitionSpec) -> Iterator[Field
 def change_errors(
     spec: CustomResourceDefinitionSpec, old: CustomResourceDefinitionSpec, *, established: bool
 ) -> Iterator[FieldError]:
-    """The errors of changed immutable fields; fewer fields are immutable until it is established."""
+    """The errors of changed immutable fields, which are fewer until it is established."""
     fixed = [
         (_SPEC.child("group"), spec.group, old.group),
         (_NAMES.child("plural"), spec.names.plural, old.names.plural),

@@ -132,7 +132,10 @@ def _is_either(schema: Schema) -> bool:
 def _value_errors(
     schema: Schema, path: Path, *, is_either: bool, first_is_either: bool | None = None
 ) -> Iterator[FieldError]:
-    """The errors in alternatives. An int-or-string may repeat its types in ``anyOf`` or ``allOf``."""
+    """The errors in alternatives.
+
+    An int-or-string may repeat its types in ``anyOf`` or ``allOf``.
+    """
     if first_is_either is None:
         first_is_either = any(map(_is_either, schema.get("allOf", ())[:1]))
     for position, inner in enumerate(() if is_either else schema.get("anyOf", ())):

@@ -2,10 +2,11 @@
 
 The work is done on a private copy, so each operation costs only the length of its path and what it
 moves. Copies let a small patch make a large document: copied bytes are counted, and the patch is
-refused once they exceed the size of a request. The shifting of entries in long lists is limited too.
+refused once they exceed the size of a request. The shifting of entries in long lists is limited
+too.
 
-As on a Kubernetes server, an absent field reads as null, and so does an absent value. Only remove and
-move need an existing value.
+As on a Kubernetes server, an absent field reads as null, and so does an absent value. Only remove
+and move need an existing value.
 
 A body that is not a list of operations is `BadRequest`; an operation that is malformed or does not
 fit the document is `Invalid`, as on a Kubernetes server.
@@ -71,7 +72,10 @@ class _Work:
             parent.insert(index, value)
 
     def remove(self, path: Path) -> object:
-        """Remove and return a value. The whole document cannot be removed: no object would be left."""
+        """Remove and return a value.
+
+        The whole document cannot be removed: no object would be left.
+        """
         if not path:
             raise _Misfit("the whole document cannot be removed")
         parent, token = self._parent(path), path[-1]

@@ -1,4 +1,4 @@
-"""How long ago something was, as kubectl shows it: ``45s``, ``5m12s``, ``3h``, ``2d4h``, ``3y15d``."""
+"""Ages as kubectl shows them: ``45s``, ``5m12s``, ``3h``, ``2d4h``, ``3y15d``."""
 
 from datetime import datetime, timedelta
 from typing import Final

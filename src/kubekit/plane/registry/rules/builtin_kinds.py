@@ -1,7 +1,8 @@
 """The rules and defaults of Kubernetes' own kinds that a schema cannot express.
 
-Each function completes the document in place, and yields its errors. It gets only documents that fit
-their schema. Parts of a document may be shared with the old one: they are replaced, never changed.
+Each function completes the document in place, and yields its errors. It gets only documents that
+fit their schema. Parts of a document may be shared with the old one: they are replaced, never
+changed.
 """
 
 import base64

@@ -1,8 +1,8 @@
 """The rules of events that a schema cannot express. See `builtin_kinds`.
 
 An event with an ``eventTime`` is one of the new kind, in either version: it must name its reporter
-and its action. The others are of the old kind, with few rules. Events of both versions are validated
-as v1; the errors use the field names of their own version.
+and its action. The others are of the old kind, with few rules. Events of both versions are
+validated as v1; the errors use the field names of their own version.
 """
 
 from collections.abc import Iterator, Mapping
@@ -29,7 +29,7 @@ def core_event(document: Document, _old: Document | None) -> Iterator[FieldError
 
 
 def new_event(document: Document, old: Document | None) -> Iterator[FieldError]:
-    """An event of events.k8s.io/v1 is created as one of the new kind; only its series may change."""
+    """An event of events.k8s.io/v1 is always of the new kind; only its series may change."""
     yield from _time_errors(document, NEW_NAMES)
     event = to_core(document)
     yield from _errors(event, NEW_NAMES)

@@ -61,7 +61,7 @@ def prefix_fault(kind: Kind, prefix: str) -> str | None:
 
 
 def generated(prefix: str, chance: Random) -> str:
-    """A name that starts with the prefix; a long prefix is cut so that the name fits into a label."""
+    """A name that starts with the prefix, which is cut so that the name fits into a label."""
     suffix = "".join(chance.choices(_LETTERS, k=_SUFFIX))
     return prefix[: _LABEL_LIMIT - _SUFFIX] + suffix
 

@@ -75,7 +75,8 @@ def _surplus_errors(parts: SplitResult, path: Path) -> Iterator[FieldError]:
 def _url_fault(url: str) -> str:
     """Why the text is not a URL, with the message of Go; empty if it is one.
 
-    Python accepts blanks and control characters, and would call another address than the written one.
+    Python accepts blanks and control characters, and would call another address than the written
+    one.
     """
     if _CONTROL.search(url):
         return "net/url: invalid control character in URL"

@@ -60,8 +60,8 @@ class Conformed:
     """The document as it would be stored.
 
     ``unknown`` are the dropped fields, ``errors`` the errors in the rest; of both the first
-    `MOST_ERRORS`. ``unreadable`` is an error that makes the request a bad request and not an invalid
-    object, because the document does not decode as its kind; empty if there is none.
+    `MOST_ERRORS`. ``unreadable`` is an error that makes the request a bad request and not an
+    invalid object, because the document does not decode as its kind; empty if there is none.
     """
 
     document: Document
@@ -113,8 +113,8 @@ class Conformance:
         """A stored document as it is read with this schema, which may be newer.
 
         Unknown fields are dropped, new defaults are filled in, and nothing is validated. None if
-        that changes nothing, which is decided fast, or if the defaults would make it larger than any
-        object that can be stored. The argument may be modified.
+        that changes nothing, which is decided fast, or if the defaults would make it larger than
+        any object that can be stored. The argument may be modified.
         """
         fill, find = self._quick
         validation_budget.start()

@@ -18,7 +18,7 @@ def says_nothing(value: object) -> bool:
 
 
 def normal(schema: Schema) -> Schema:
-    """The schema without keywords that are null or an empty string: Kubernetes treats them as absent."""
+    """The schema without null or empty keywords, which Kubernetes treats as absent."""
     normalized: dict[str, Any] = {}
     for keyword, value in schema.items():
         if value is None or (value == "" and keyword not in _KEPT) or (keyword, value) == _NO_ITEMS:

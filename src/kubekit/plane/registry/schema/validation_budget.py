@@ -1,9 +1,9 @@
 """The time budget for the validation of one document, which blocks the event loop.
 
 Most checks of a schema take time in proportion to the document. Some do not: a value may have many
-alternatives, a large enum, a pattern of many steps, or many defaults. One untrusted client may write
-both the schema and the document, so their common cost is counted, in measured microseconds, and
-validation stops when it exceeds the budget.
+alternatives, a large enum, a pattern of many steps, or many defaults. One untrusted client may
+write both the schema and the document, so their common cost is counted, in measured microseconds,
+and validation stops when it exceeds the budget.
 """
 
 import math

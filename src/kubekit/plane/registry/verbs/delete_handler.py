@@ -86,7 +86,10 @@ class DeleteHandler:
             )
 
     async def delete_all(self, page: Page, every: DeleteTarget) -> Page:
-        """Delete every object of a page, each as ``every`` says. Objects that are gone are skipped."""
+        """Delete every object of a page, each as ``every`` says.
+
+        Objects that are gone are skipped.
+        """
         for start in range(0, len(page.records), _AT_ONCE):
             some = (self._delete_one(r, every) for r in page.records[start : start + _AT_ONCE])
             # Wait for all: no deletion is still running when the caller gets a refusal.

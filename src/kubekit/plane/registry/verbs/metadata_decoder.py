@@ -1,7 +1,7 @@
 """Decodes the metadata that clients send: checks the types and drops unknown fields.
 
-As with schemas there is a fast path: `_Plain` accepts correct metadata in one step, and only what it
-refuses is decoded field by field.
+As with schemas there is a fast path: `_Plain` accepts correct metadata in one step, and only what
+it refuses is decoded field by field.
 """
 
 from collections.abc import Callable, Mapping

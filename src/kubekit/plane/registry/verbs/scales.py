@@ -65,7 +65,10 @@ def _paths(resource: Resource) -> Scale:
 
 
 def _number(path: str, document: Document) -> int:
-    """The number at the path. Any other value was not written through a Scale, and counts as zero."""
+    """The number at the path.
+
+    Any other value was not written through a Scale, and counts as zero.
+    """
     value = _find(path, document)
     return value if type(value) is int else 0
 

@@ -83,7 +83,7 @@ class Selection:
 
     @property
     def mark(self) -> str:
-        """Bytes that every selected object contains, for a label with one value; empty without one."""
+        """Bytes that every selected object contains, for a label with one value, or empty."""
         values = (needle for needle in self.needles if not needle.endswith(b':"'))
         return next(values, b"").decode()
 

@@ -44,7 +44,7 @@ _MODIFIED: Final = (
 _VERSIONED: Final = frozenset(
     {"apiextensions.k8s.io/customresourcedefinitions", "coordination.k8s.io/leases"}
 )
-_TIES: Final = ("labels", "ownerReferences", "finalizers")
+_LINKS: Final = ("labels", "ownerReferences", "finalizers")
 
 
 class ObjectChange(msgspec.Struct, frozen=True):
@@ -89,9 +89,9 @@ class UpdateLoop:
             kind_of_change, state = (
                 (ChangeType.DELETED, old) if gone else (ChangeType.MODIFIED, new)
             )
-            keeps_ties = not gone and _keeps_ties(old["metadata"], new["metadata"])
+            keeps_links = not gone and _keeps_links(old["metadata"], new["metadata"])
             draft = self._context.draft(
-                kind, key, record.revision, kind_of_change, state, keeps_ties=keeps_ties
+                kind, key, record.revision, kind_of_change, state, keeps_links=keeps_links
             )
             try:
                 stored = view_of(kind, await self._context.commit(draft))
@@ -240,9 +240,9 @@ def _without_times(metadata: Metadata) -> Metadata:
     return {**metadata, "managedFields": sorted(timeless, key=identity)}
 
 
-def _keeps_ties(old: Metadata, new: Metadata) -> bool:
+def _keeps_links(old: Metadata, new: Metadata) -> bool:
     """Whether labels, owners and finalizers are the identical objects as before."""
-    return all(new.get(name) is old.get(name) for name in _TIES)
+    return all(new.get(name) is old.get(name) for name in _LINKS)
 
 
 def is_removable(kind: Kind, document: Document) -> bool:

@@ -87,7 +87,7 @@ def _of_event(selection: Selection, event: ChangeEvent) -> EncodedWatchEvent | N
         return _shared(selection.kind, event)
     before = event.previous if event.change is not ChangeType.ADDED else None
     was_selected = before is not None and selection.matches(before)
-    if event.keeps_ties and not selection.fields.requirements:
+    if event.keeps_links and not selection.fields.requirements:
         is_selected = was_selected
     else:
         is_selected = event.change is not ChangeType.DELETED and selection.matches(event.record)

@@ -496,10 +496,10 @@ async def test_admission_plugins_may_change_during_a_write(world: World):
     ],
 )
 @scenario
-async def test_a_change_event_says_whether_it_keeps_ties(world: World, patch, subresource, kept):
+async def test_a_change_event_says_whether_it_keeps_links(world: World, patch, subresource, kept):
     """A change event says whether labels, owners and finalizers are unchanged."""
     events = []
     await world.widgets.make("a", {"labels": {"a": "b"}, **HELD}, spec=RED)
     world.store.listen(lambda _resource, event: events.append(event))
     await world.widgets.merge("a", patch, subresource)
-    assert [event.keeps_ties for event in events] == [kept]
+    assert [event.keeps_links for event in events] == [kept]
