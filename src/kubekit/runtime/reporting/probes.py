@@ -47,7 +47,7 @@ class Probes:
         self._metrics = metrics
         self._settings = settings or ProbeSettings()
         self._listener: asyncio.Server | None = None
-        self._connections: set[asyncio.Task[None] | None] = set()
+        self._connections: dict[asyncio.Task[None] | None, None] = {}
 
     async def start(self) -> tuple[str, int]:
         """Listen. Returns the host and the port."""
@@ -64,7 +64,8 @@ class Probes:
         tasks = [task for task in self._connections if task is not None]
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        if tasks:
+            await asyncio.wait(tasks)
         await self._listener.wait_closed()
         self._listener = None
 
@@ -73,14 +74,14 @@ class Probes:
         task = asyncio.current_task()
         try:
             if len(self._connections) < _MOST_CONNECTIONS:
-                self._connections.add(task)
+                self._connections[task] = None
                 async with asyncio.timeout(self._settings.patience):
                     writer.write(self._answer(await _head(reader)))
                     await writer.drain()
         except (TimeoutError, EOFError, ConnectionError):
             writer.transport.abort()
         finally:
-            self._connections.discard(task)
+            self._connections.pop(task, None)
             writer.close()
 
     def _answer(self, head: bytes) -> bytes:
