@@ -1,6 +1,6 @@
 """/livez, /readyz and /healthz: whether a plane works, or has to be restarted.
 
-A full disk is no failure: reads go on, and so do writes once there is space. A store that must be
+A full disk is not a failure: reads continue, and writes do once there is space. A store that must be
 opened anew fails all three, because a restart is the only thing that helps.
 """
 

@@ -11,7 +11,7 @@ from kubekit.plane.http.server import is_loopback
 
 _IPV4: Final = Path("/proc/net/fib_trie")
 _IPV6: Final = Path("/proc/net/if_inet6")
-# Addresses reserved for documentation. Connecting a UDP socket sends nothing, and tells our own end.
+# Addresses reserved for documentation. Connecting a UDP socket sends nothing, and selects our address.
 _ELSEWHERE: Final = ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1"))
 _MOST: Final = 256  # a certificate must fit into a handshake
 
