@@ -83,7 +83,7 @@ async def change_elsewhere(world: Watched) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_a_cell_that_is_cut_off_for_a_day_is_undisturbed_and_returns_quietly():
-    """Nothing in it is written, whatever happens elsewhere; then the project takes its word back."""
+    """Nothing in it is written, whatever happens elsewhere; then the project withdraws it."""
 
     async def story(world: Watched) -> None:
         await world.limit(20)

@@ -230,7 +230,7 @@ CELLS = [
 
 @dataclass
 class Row:
-    """What was seen of each question while a part was stop, and what was not done in the end."""
+    """The result of each request while a part was stopped, and what was not done in the end."""
 
     verdicts: dict[str, str] = field(default_factory=dict)
     undone: list[str] = field(default_factory=list)
@@ -271,7 +271,7 @@ def row(part: str) -> Row:
 
 @pytest.mark.parametrize(("part", "question", "verdict"), CELLS)
 def test_a_cell_of_the_table(part, question, verdict):
-    """While the part is stop this is what comes of the question."""
+    """The result of the request while the part is stopped."""
     assert row(part).verdicts[question] == verdict
 
 

@@ -1,4 +1,4 @@
-"""What an operator of the hub sets in the policies of a city: honoured where it may be, else repaired."""
+"""Fields that an operator of the hub sets in the policies of a city: kept where allowed, else undone."""
 
 from typing import Any
 

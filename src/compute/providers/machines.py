@@ -146,7 +146,7 @@ def _booting(
     instance: Instance, made: Machine, settings: MachineSettings, now: datetime
 ) -> MachineState | None:
     """A machine on its way up; None once it is up."""
-    if _is_reported(instance, _set_up(made)):  # changed settings do not make it boot requeue_after
+    if _is_reported(instance, _set_up(made)):  # changed settings do not make it boot again
         return None
     failed = _is_reported(instance, _unbooted(made))
     passed, ends = (now - made.started).total_seconds(), 0.0

@@ -117,7 +117,7 @@ async def overtaken(stage: Stage, made: Work, *, answers: bool) -> Execution:
 
 @pytest.mark.parametrize("answers", [True, False], ids=["answered", "the answer is lost"])
 def test_a_copy_that_comes_after_its_work_has_gone_is_taken_back(tmp_path, answers):
-    """The engine that released the Work found no copy yet, and no other pass would reconcile_once for one."""
+    """The engine that released the Work found no copy yet, and no other pass would look for one."""
 
     async def story(stage: Stage) -> None:
         made = await work(stage)
