@@ -323,7 +323,7 @@ async def test_a_binding_everywhere_gives_only_roles_of_everywhere(transport):
     ]
 
 
-async def test_a6_a_review_keeps_what_is_known_of_the_user(reviews):
+async def test_a6_a_review_keeps_the_attributes_of_the_user(reviews):
     """Extra, groups and uid, as they were sent."""
     spec = {
         "resourceAttributes": {"verb": "get", "resource": "x"},

@@ -13,7 +13,7 @@ SUBJECT = "SubjectAccessReview"
 
 
 @scenario
-async def test_a6_a_review_keeps_what_is_known_of_the_user(world):
+async def test_a6_a_review_keeps_the_attributes_of_the_user(world):
     """Extra, groups and uid come back as they were sent: webhooks and logs read them there."""
     spec = {
         "user": "ann", "groups": ["staff"], "uid": "7",

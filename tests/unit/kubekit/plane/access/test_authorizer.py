@@ -155,7 +155,7 @@ async def test_the_check_of_the_server_allows_permitted_requests(world):
 
 
 @scenario
-async def test_a5_what_cannot_be_read_gives_nothing(world, caplog):
+async def test_a5_an_unreadable_binding_grants_nothing(world, caplog):
     """A role that another program left in the store is passed over; the others still count."""
     await world.role("reader", READ)
     await world.bind("readers", "Role/reader", user("bob"))

@@ -298,7 +298,7 @@ def test_a2_tokens_that_were_valid_once_are_refused(server, name):
 
 
 @pytest.mark.parametrize("name", TOKENS)
-def test_a2_what_was_known_is_forgotten_in_time(tmp_path, name):
+def test_a2_cached_identities_expire(tmp_path, name):
     """A token that was accepted a moment ago is not cached beyond its end."""
 
     async def story():

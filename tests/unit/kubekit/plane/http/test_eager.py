@@ -33,7 +33,7 @@ def test_what_is_raised_at_once_is_raised_to_the_caller():
         asyncio.run(story())
 
 
-def test_what_waits_goes_on_when_its_future_is_done():
+def test_a_waiting_coroutine_continues_when_its_future_is_done():
     """Several waits, each with its result, and bare turns of the loop between them."""
 
     async def story():

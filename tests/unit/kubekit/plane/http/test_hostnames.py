@@ -9,19 +9,19 @@ from kubekit.plane.http.hostnames import names_for, own_addresses
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "::1", "localhost"])
-def test_a_server_on_the_loopback_is_known_there_alone(host):
+def test_a_server_on_the_loopback_has_no_other_name(host):
     """Other machines cannot reach it by any name."""
     assert names_for(host) == LOOPBACK
 
 
 @pytest.mark.parametrize("host", ["10.0.0.7", "2001:db8::7", "plane.example.test"])
-def test_a_server_on_one_address_is_known_by_it(host):
+def test_a_server_on_one_address_has_that_name(host):
     """And by the name of its machine."""
     assert names_for(host) == (*LOOPBACK, host, socket.gethostname())
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])
-def test_a4_a_server_on_every_address_is_known_by_all_of_them(host):
+def test_a4_a_server_on_every_address_has_all_their_names(host):
     """Every address is no address to connect to, so it is not among them."""
     names = names_for(host)
     assert set(names) == {*LOOPBACK, socket.gethostname(), *own_addresses()}

@@ -128,7 +128,7 @@ def test_only_loopback_is_listened_on(tmp_path):
     assert {host for host, _ in asyncio.run(story())} == {"127.0.0.1"}
 
 
-def test_tls_is_spoken_with_the_certificate_of_the_authority(tmp_path):
+def test_tls_uses_a_certificate_of_the_authority(tmp_path):
     """A client that trusts our authority gets through, and one that does not hangs up."""
     now = datetime.fromtimestamp(tmp_path.stat().st_mtime, UTC)  # the TLS library reads that clock
     certificates = Certificates(tmp_path / "tls", now - timedelta(days=70))

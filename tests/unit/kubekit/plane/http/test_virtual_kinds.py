@@ -32,7 +32,7 @@ def answered(tmp_path, *requests):
     return asyncio.run(story())
 
 
-def test_a_question_is_answered_with_itself(tmp_path):
+def test_a_virtual_object_is_returned_with_its_status(tmp_path):
     """It was created, as far as HTTP is concerned; the answer knows who asked and about what."""
     replies = answered(
         tmp_path,
@@ -65,7 +65,7 @@ def test_a_question_is_answered_with_itself(tmp_path):
         ("POST", MOOD.replace("r2/mood", "r2"), 405),
     ],
 )
-def test_nothing_else_can_be_done_with_it(tmp_path, method, path, status):
+def test_a_virtual_kind_has_no_other_verbs(tmp_path, method, path, status):
     """Nothing is there to be read, changed or watched."""
     (reply,) = answered(tmp_path, request(method, path, b"{}"))
 

@@ -88,7 +88,7 @@ async def test_every_claim_counts(world, changes, known):
     assert (accounts.authenticate_token(token) is not None) is known
 
 
-def test_what_is_signed_and_no_claims_says_nothing():
+def test_signed_content_without_claims_is_refused():
     """The key may have been used for something else."""
     assert read_claims(KEY, KEY.sign(b"rubbish")) is None
     assert read_claims(KEY, "rubbish") is None

@@ -24,7 +24,7 @@ def encoded(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
-def test_a_token_says_what_was_signed():
+def test_a_token_contains_the_signed_claims():
     """Its head names the algorithm and the key, as others expect it."""
     head = json.loads(decoded(TOKEN.split(".")[0]))
     assert KEY.read(TOKEN) == CLAIMS

@@ -50,12 +50,12 @@ def test_every_identity_is_in_the_group_of_authenticated_users():
         (User("system:anonymous"), ()),
     ],
 )
-def test_the_group_of_all_who_are_known(user, groups):
+def test_the_group_of_authenticated_users(user, groups):
     """It is added once, and never to the anonymous user."""
     assert authenticated(user).groups == groups
 
 
-def test_what_is_kept_is_as_good_as_what_is_found_out():
+def test_a_cached_identity_equals_a_fresh_one():
     """The same answer twice, until the token is revoked, expires, or is given to another."""
     clock, environment = surroundings()
     tokens = Tokens(None, environment)
@@ -77,7 +77,7 @@ def _name(known: Authenticator, token: str) -> str | None:
     return None if identity is None else identity.user.name
 
 
-def test_no_more_is_kept_than_there_is_room_for(monkeypatch):
+def test_the_cache_is_bounded(monkeypatch):
     """A dropped entry is authenticated again, and a refused header is not cached at all."""
     monkeypatch.setattr(subject, "MOST_KEPT", 2)
     _, environment = surroundings()

@@ -56,7 +56,7 @@ def test_tokens_are_long_and_never_the_same():
         ("Bearer \udcff", False),
     ],
 )
-def test_only_the_exact_token_is_known(header, known):
+def test_only_the_exact_token_is_accepted(header, known):
     """The word Bearer may be spelled in any case, the token may not."""
     tokens = Tokens(None, HERE)
     tokens.accept("secret", ADMIN)
@@ -75,7 +75,7 @@ def test_a_token_ends_with_its_lifetime():
     assert tokens.user_of(f"Bearer {token}") is None
 
 
-def test_a_revoked_user_is_known_no_more(tmp_path):
+def test_tokens_of_a_revoked_user_are_refused(tmp_path):
     """All tokens of the user are removed, those of others stay, in the file too."""
     path = tmp_path / "tokens"
     tokens = Tokens(path, HERE)
@@ -86,7 +86,7 @@ def test_a_revoked_user_is_known_no_more(tmp_path):
     assert again.user_of(f"Bearer {stays}") == User("other")
 
 
-def test_all_that_is_known_of_a_user_outlives_a_restart(tmp_path):
+def test_all_attributes_of_a_user_outlive_a_restart(tmp_path):
     """Groups, uid and extra."""
     path = tmp_path / "tokens"
     user = User("zoe", ("a", "b"), "7", {"team": ("x",)})

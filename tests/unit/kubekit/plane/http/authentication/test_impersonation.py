@@ -146,7 +146,7 @@ def test_two_spellings_of_a_key_are_one():
         "no account's name", "utf-8",
     ],
 )  # fmt: skip
-def test_groups_that_go_without_saying(name, groups, expected, right):
+def test_implied_groups(name, groups, expected, right):
     """Who is not anonymous is authenticated, and a service account is in its groups."""
     headers = {"impersonate-user": name} | ({"impersonate-group": groups[0]} if groups else {})
     identity, rights = asked(headers, {"impersonate-group": groups} if groups else None)

@@ -182,7 +182,7 @@ def test_a_running_server_renews_in_time(tmp_path, caplog):
     assert "not renewed" in caplog.text
 
 
-def test_old_versions_of_tls_are_not_spoken(tmp_path):
+def test_old_versions_of_tls_are_refused(tmp_path):
     """Nothing below 1.2."""
     assert Certificates(tmp_path, NOW).context.minimum_version == ssl.TLSVersion.TLSv1_2
 
@@ -209,7 +209,7 @@ def test_a_name_that_no_certificate_can_hold_is_refused(tmp_path, name, groups):
         certificates.issue_client(name, groups, timedelta(days=1), NOW)
 
 
-def test_a_client_is_known_within_its_time(tmp_path):
+def test_a_client_certificate_is_accepted_within_its_validity(tmp_path):
     """From a few minutes before, for clocks that differ, to the very end."""
     certificates = Certificates(tmp_path, NOW)
     shown = der(certificates.issue_client("zoe", ["a"], timedelta(hours=1), NOW))

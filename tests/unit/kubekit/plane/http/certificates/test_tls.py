@@ -71,7 +71,7 @@ def shaken(
     ],
     ids=["1.0", "1.1", "1.2", "1.3", "whatever is best"],
 )
-def test_a4_old_versions_are_not_spoken(tmp_path, version, spoken):
+def test_a4_old_versions_are_refused(tmp_path, version, spoken):
     """A client that speaks only those is refused, though it could speak with others."""
     certificates = Certificates(tmp_path, made_at(tmp_path))
     asking = client(certificates.authority, version)
