@@ -71,9 +71,9 @@ class History:
 class Client:
     """One client: it reads, and writes upon what it has read."""
 
-    def __init__(self, number: int, door: Transport, history: History, chance: Random) -> None:
+    def __init__(self, number: int, transport: Transport, history: History, chance: Random) -> None:
         self._name = f"client-{number}"
-        self._door = door
+        self._transport = transport
         self._history = history
         self._chance = chance
         self._count = 0
@@ -135,7 +135,7 @@ class Client:
         )
 
     async def _get(self, key: str, _value: str) -> str | None:
-        document = await self._door.get(_place(key))
+        document = await self._transport.get(_place(key))
         self._known[key] = document
         found: str = document["data"]["value"]
         return found
@@ -147,24 +147,24 @@ class Client:
             "metadata": {"name": key, "labels": {LABEL: self._parity()}},
             "data": {"value": value},
         }
-        self._wrote(key, await self._door.create(COLLECTION, document, PLAIN_WRITE))
+        self._wrote(key, await self._transport.create(COLLECTION, document, PLAIN_WRITE))
         return value
 
     async def _update(self, key: str, value: str) -> str:
         known = self._known[key]
         metadata = {**known["metadata"], "labels": {LABEL: self._parity()}}
         document = {**known, "metadata": metadata, "data": {"value": value}}
-        self._wrote(key, await self._door.update(_place(key), document, PLAIN_WRITE))
+        self._wrote(key, await self._transport.update(_place(key), document, PLAIN_WRITE))
         return value
 
     async def _delete(self, key: str, _value: str) -> None:
         version = self._known[key]["metadata"]["resourceVersion"]
-        await self._door.delete(_place(key), DeleteOptions(resource_version=version))
+        await self._transport.delete(_place(key), DeleteOptions(resource_version=version))
         self._known.pop(key, None)
 
     async def _list(self) -> None:
         newest = self._newest
-        found = await self._door.list(COLLECTION, EVERYTHING)
+        found = await self._transport.list(COLLECTION, EVERYTHING)
         self._history.lists.append((newest, _revision(found), _values(found)))
 
     def _wrote(self, key: str, document: Document) -> None:
@@ -176,25 +176,27 @@ class Client:
         return self._chance.choice(("odd", "even"))
 
 
-async def finish(door: Transport) -> None:
-    """Write the object that tells every follower to stop."""
+async def finish(transport: Transport) -> None:
+    """Write the object at which every follower stops."""
     document = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": {"name": LAST, "labels": {LABEL: LAST}},
         "data": {"value": LAST},
     }
-    await door.create(COLLECTION, document, PLAIN_WRITE)
+    await transport.create(COLLECTION, document, PLAIN_WRITE)
 
 
-async def follow_from_now(door: Transport, log: list[ObservedEvent]) -> Coroutine[None, None, None]:
+async def follow_from_now(
+    transport: Transport, log: list[ObservedEvent]
+) -> Coroutine[None, None, None]:
     """A follower that has listed already, and will miss nothing and never leave."""
-    version = await _list_into(log, door, "")
-    return follow(door, log, version=version)
+    version = await _list_into(log, transport, "")
+    return follow(transport, log, version=version)
 
 
 async def come_and_go(
-    door: Transport, history: History, log: list[ObservedEvent], chance: Random, parity: str
+    transport: Transport, history: History, log: list[ObservedEvent], chance: Random, parity: str
 ) -> None:
     """Follow, leave, and resume; at times only after what was missed may be forgotten."""
 
@@ -202,7 +204,7 @@ async def come_and_go(
         if chance.random() < _LONG_ABSENCES:
             await history.absence.wait()
 
-    await follow(door, log, parity=parity, stays=lambda: chance.randrange(1, 60), left=leave)
+    await follow(transport, log, parity=parity, stays=lambda: chance.randrange(1, 60), left=leave)
 
 
 async def _never_left() -> None:
@@ -210,7 +212,7 @@ async def _never_left() -> None:
 
 
 async def follow(
-    door: Transport,
+    transport: Transport,
     log: list[ObservedEvent],
     *,
     parity: str = "",
@@ -223,18 +225,18 @@ async def follow(
     while version is None or version > 0:
         try:
             if version is None:
-                version = await _list_into(log, door, selector)
+                version = await _list_into(log, transport, selector)
             options = WatchOptions(
                 label_selector=selector, resource_version=str(version), allow_bookmarks=True
             )
-            version = await _watch_into(log, door, stays(), options)
+            version = await _watch_into(log, transport, stays(), options)
             await left()
         except Expired:
             version = None
 
 
-async def _list_into(log: list[ObservedEvent], door: Transport, selector: str) -> int:
-    found = await door.list(COLLECTION, ListOptions(label_selector=selector))
+async def _list_into(log: list[ObservedEvent], transport: Transport, selector: str) -> int:
+    found = await transport.list(COLLECTION, ListOptions(label_selector=selector))
     version = _revision(found)
     log.append(ObservedEvent("RELIST", version))
     log.extend(ObservedEvent("LISTED", _revision(item), *_identity(item)) for item in _items(found))
@@ -243,13 +245,13 @@ async def _list_into(log: list[ObservedEvent], door: Transport, selector: str) -
 
 
 async def _watch_into(
-    log: list[ObservedEvent], door: Transport, left: int, options: WatchOptions
+    log: list[ObservedEvent], transport: Transport, left: int, options: WatchOptions
 ) -> int:
     """The revision to resume from; 0 when the last object has come."""
     version = int(options.resource_version)
     if not version:
         return 0
-    async with door.watch(COLLECTION, options) as events:
+    async with transport.watch(COLLECTION, options) as events:
         async for event in events:
             version = _revision(event.object)
             name = event.object["metadata"].get("name")

@@ -60,7 +60,7 @@ def _explained(operations: Sequence[Operation]) -> bool:
 
 
 def _next(operations: Sequence[Operation], done: int) -> list[int]:
-    """Those that may come next: not done, and begun before any other that is left had ended."""
+    """Those that may come next: not done, and started before any other remaining one had ended."""
     left = [(i, op) for i, op in enumerate(operations) if not done >> i & 1]
     first_end = min((_end(op) for _, op in left), default=FOREVER)
     return [i for i, op in left if op.start <= first_end]

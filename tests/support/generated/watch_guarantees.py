@@ -110,7 +110,7 @@ def _essence(event: ObservedEvent) -> tuple[object, ...]:
 
 
 def _stretches(log: Sequence[ObservedEvent]) -> Iterator[tuple[int, int, dict[int, ObservedEvent]]]:
-    """From one list to the next: where watching began, how far it came, what was sent."""
+    """From one list to the next: where the watch started, how far it came, what was sent."""
     start, end, seen = 0, 0, dict[int, ObservedEvent]()
     for event in log:
         if event.type == "RELIST":

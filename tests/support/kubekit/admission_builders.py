@@ -298,7 +298,7 @@ async def _within(
 
 
 def hook(client: Document, name: str = "one", **more: Any) -> Document:
-    """A webhook that wants to hear of everything in ConfigMaps and boats."""
+    """A webhook for every operation on ConfigMaps and boats."""
     rule = {
         "operations": ["*"],
         "apiGroups": ["*"],

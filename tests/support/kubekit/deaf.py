@@ -17,7 +17,7 @@ from kubekit.plane.users import ITSELF
 
 
 class Ear(LocalTransport):
-    """A door whose watches end, and whose lists fail, for as long as it is deaf.
+    """A transport whose watches end, and whose lists fail, for as long as it is deaf.
 
     It may be deaf to one kind alone. A patch takes as many seconds on its way as ``lag`` says.
     """

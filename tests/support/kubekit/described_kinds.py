@@ -1,4 +1,4 @@
-"""A few kinds that differ in everything discovery and OpenAPI tell of a kind."""
+"""A few kinds that differ in everything that discovery and OpenAPI describe."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -80,7 +80,7 @@ KINDS = Kinds((NAMESPACE, CONFIG_MAP, WIDGET, LEASE))
 
 @dataclass
 class Described:
-    """As much of a plane as its pages look at."""
+    """The part of a plane that its pages read."""
 
     registry: Registry
     kinds: Kinds = KINDS

@@ -34,7 +34,7 @@ class Candidate:
     terms: list[Term] = field(default_factory=list)
     task: asyncio.Task[Any] | None = None
 
-    def begin(self, work: Work | None = None) -> asyncio.Task[Any]:
+    def start(self, work: Work | None = None) -> asyncio.Task[Any]:
         """Compete from now on, and work until cancelled if nothing else is said."""
         self.task = self.life.begin(self.elector.lead(work or self.serve), self.life.name)
         return self.task
@@ -112,11 +112,11 @@ def run_story(story: Story, seed: int = 1, settings: ElectionSettings = SETTINGS
 async def until(truth: Callable[[], object], limit: float = 60.0) -> float:
     """The seconds it took until something became true, to a hundredth."""
     loop = asyncio.get_running_loop()
-    begun = loop.time()
+    started = loop.time()
     while not truth():
-        assert loop.time() < begun + limit, f"it is not so after {limit} s"
+        assert loop.time() < started + limit, f"it is not so after {limit} s"
         await asyncio.sleep(0.01)
-    return loop.time() - begun
+    return loop.time() - started
 
 
 def clock() -> Any:

@@ -200,7 +200,7 @@ class World:
 Story = Callable[[World], Awaitable[None]]
 
 
-def tell(directory: Path, story: Story) -> None:
+def run_in_world(directory: Path, story: Story) -> None:
     """Run a story on a fresh plane, in virtual time."""
 
     async def run() -> None:

@@ -1,4 +1,4 @@
-"""An informer on a plane in virtual time, and a listener that notes what it hears."""
+"""An informer on a plane in virtual time, and a handler that records its calls."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -34,7 +34,7 @@ class InformerWorld:
 
     plane: Plane
     client: Client
-    door: FaultyTransport
+    transport: FaultyTransport
     writer: LocalClient
 
     @asynccontextmanager
@@ -63,7 +63,7 @@ class InformerWorld:
 Story = Callable[[InformerWorld], Awaitable[None]]
 
 
-def tell(directory: Path, story: Story, kinds: Kinds | None = None) -> None:
+def run_in_world(directory: Path, story: Story, kinds: Kinds | None = None) -> None:
     """Run a story on a fresh plane, in virtual time."""
 
     async def run() -> None:
@@ -78,7 +78,7 @@ def tell(directory: Path, story: Story, kinds: Kinds | None = None) -> None:
 
 
 class Ear:
-    """A listener. It notes ``+name``, ``~name`` and ``-name``."""
+    """A handler. It records ``+name``, ``~name`` and ``-name``."""
 
     def __init__(self) -> None:
         self.signs: list[str] = []

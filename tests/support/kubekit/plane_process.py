@@ -1,4 +1,4 @@
-"""`compute plane` as a process of its own, for tests that look at it from outside."""
+"""`compute plane` as a process of its own, for tests from outside."""
 
 import signal
 import ssl

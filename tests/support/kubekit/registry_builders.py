@@ -242,7 +242,7 @@ def names(page: Page) -> list[str]:
 
 
 def summaries(notices: list[EncodedWatchEvent]) -> list[tuple[str, str]]:
-    """What a watcher hears: the kind of change and the object's name."""
+    """The events of a watcher: the kind of change and the object's name."""
     documents = [(notice.type, msgspec.json.decode(notice.data)) for notice in notices]
     return [(kind, document["metadata"].get("name", "")) for kind, document in documents]
 

@@ -132,7 +132,7 @@ class RuntimeWorld:
 
 
 def run_story(directory: Path, story: Callable[[RuntimeWorld], Coroutine[Any, Any, None]]) -> None:
-    """Tell a story in a world of two planes, ``a`` and ``b``, of which ``a`` is engaged."""
+    """Run a story in a world of two planes, ``a`` and ``b``, of which ``a`` is engaged."""
 
     async def tell() -> None:
         async with world(directory) as there:

@@ -56,7 +56,7 @@ class Observer:
     writes: list[Write] = field(default_factory=list)  # in order
 
     def observe(self, name: str, plane: Plane) -> None:
-        """Look at a plane from now on, under this name."""
+        """Observe a plane from now on, under this name."""
         plane.store.listen(lambda kind, event: self._on_change(name, kind, event))
         self.planes[name] = plane
 
@@ -197,7 +197,7 @@ def staged(
     story: Callable[[Stage], Coroutine[Any, Any, None]],
     *planes: tuple[str, str],
 ) -> None:
-    """Tell a story on a stage."""
+    """Run a story on a stage."""
 
     async def tell() -> None:
         async with staging(directory, planes) as stage:

@@ -14,7 +14,15 @@ from kubekit.api.resource import Resource
 from kubekit.client.list_watch import NotServed, follow
 from kubekit.client.options import EVERYTHING, PLAIN_WRITE, ListOptions
 from kubekit.client.transport import Document, ResourceLocation
-from tests.support.kubekit.following_builders import Answer, Plan, Story, World, config, gaps, tell
+from tests.support.kubekit.following_builders import (
+    Answer,
+    Plan,
+    Story,
+    World,
+    config,
+    gaps,
+    run_in_world,
+)
 from tests.support.kubekit.plane_worlds import environment
 
 GONE = Expired("too old resource version")
@@ -23,7 +31,7 @@ GONE = Expired("too old resource version")
 @pytest.fixture
 def run_story(tmp_path: Path) -> Callable[[Story], None]:
     """Run a story on a fresh plane."""
-    return lambda story: tell(tmp_path, story)
+    return lambda story: run_in_world(tmp_path, story)
 
 
 def test_the_list_comes_first_then_the_changes(run_story):

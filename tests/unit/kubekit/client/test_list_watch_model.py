@@ -11,7 +11,7 @@ from kubekit.api.kinds.core import ConfigMap
 from kubekit.client.options import ListOptions
 from tests.support.generated import depth
 from tests.support.generated.following_strategies import answers, plans, steps, take
-from tests.support.kubekit.following_builders import World, tell
+from tests.support.kubekit.following_builders import World, run_in_world
 
 
 @settings(max_examples=depth.examples(40), suppress_health_check=[HealthCheck.too_slow])
@@ -41,4 +41,4 @@ def test_in_the_end_the_picture_is_true(before, then, cuts, refused):
             assert all(before <= after for before, after in pairwise(versions))
 
     with TemporaryDirectory() as directory:
-        tell(Path(directory), story)
+        run_in_world(Path(directory), story)

@@ -16,7 +16,15 @@ from kubekit.api.errors import (
 )
 from kubekit.api.status import StatusDetails
 from kubekit.client.options import ListOptions
-from tests.support.kubekit.following_builders import Answer, Plan, Story, World, config, gaps, tell
+from tests.support.kubekit.following_builders import (
+    Answer,
+    Plan,
+    Story,
+    World,
+    config,
+    gaps,
+    run_in_world,
+)
 
 GONE = Expired("too old resource version")
 
@@ -24,7 +32,7 @@ GONE = Expired("too old resource version")
 @pytest.fixture
 def run_story(tmp_path: Path) -> Callable[[Story], None]:
     """Run a story on a fresh plane."""
-    return lambda story: tell(tmp_path, story)
+    return lambda story: run_in_world(tmp_path, story)
 
 
 def test_a_server_that_forgets_at_once_is_asked_ever_less(run_story):

@@ -21,7 +21,7 @@ from tests.support.kubekit.runtime_builders import A, B, Reconciling, config, ru
 from tests.support.kubekit.virtual_time import run
 
 
-class Door(LocalClient):
+class SlowTransport(LocalClient):
     """A client that takes its time to close, may fail at it, and tells when it is closed."""
 
     def __init__(self, plane, seconds=0.0, error=None):
@@ -46,15 +46,15 @@ def test_of_two_that_take_the_place_of_one_at_once_one_stays(tmp_path):
     """The second cluster replaces the first: neither keeps running unseen."""
 
     async def story(there):
-        doors = [Door(there.planes[A], seconds=1.0) for _ in range(3)]
+        transports = [SlowTransport(there.planes[A], seconds=1.0) for _ in range(3)]
         clusters = Clusters("cell", environment())
-        await clusters.engage(A, doors[0])
-        for door in doors[1:]:
-            there.scope.spawn(clusters.engage(A, door), "engaging")
+        await clusters.engage(A, transports[0])
+        for transport in transports[1:]:
+            there.scope.spawn(clusters.engage(A, transport), "engaging")
         await asyncio.sleep(10)
         clusters.get(A).informers.of(ConfigMap)
         await clusters.close()
-        assert [door.closed for door in doors] == [1, 1, 1]
+        assert [transport.closed for transport in transports] == [1, 1, 1]
 
     run_story(tmp_path, story)
 
@@ -69,9 +69,9 @@ def test_a_cluster_whose_leaving_was_interrupted_leaves_with_the_rest(tmp_path):
             await asyncio.sleep(5)
 
     async def story(there):
-        door = Door(there.planes[A])
+        transport = SlowTransport(there.planes[A])
         clusters = Clusters("cell", environment())
-        cluster = await clusters.engage(A, door)
+        cluster = await clusters.engage(A, transport)
         cluster.informers.of(ConfigMap)
         cluster.scope.spawn(lingering(), "lingering")
         await asyncio.sleep(1)
@@ -79,7 +79,7 @@ def test_a_cluster_whose_leaving_was_interrupted_leaves_with_the_rest(tmp_path):
         await asyncio.sleep(1)
         leaving.cancel()
         await clusters.close()
-        assert (tasks_of("a"), door.closed) == ([], 1)
+        assert (tasks_of("a"), transport.closed) == ([], 1)
 
     async def alone():
         async with world(tmp_path) as there:
@@ -89,31 +89,34 @@ def test_a_cluster_whose_leaving_was_interrupted_leaves_with_the_rest(tmp_path):
 
 
 def test_letting_a_cluster_go_again_finishes_what_was_interrupted(tmp_path):
-    """The pass that comes after an interrupted one ends what that had begun."""
+    """The pass that comes after an interrupted one completes what that had started."""
 
     async def story(there):
-        door = Door(there.planes[B], seconds=5.0)
-        await there.projects.engage(B, door)
+        transport = SlowTransport(there.planes[B], seconds=5.0)
+        await there.projects.engage(B, transport)
         leaving = there.scope.spawn(there.projects.disengage(B), "leaving")
         await asyncio.sleep(1)
         leaving.cancel()
         await asyncio.sleep(1)
         await there.projects.disengage(B)
-        assert door.closed == 1
+        assert transport.closed == 1
 
     run_story(tmp_path, story)
 
 
 def test_a_connection_that_cannot_be_closed_stops_nothing(tmp_path, caplog):
-    """Clusters after it are let go all the same; the log tells."""
+    """Later clusters are disengaged all the same; the log reports it."""
 
     async def story(there):
-        doors = [Door(there.planes[A]), Door(there.planes[B], error=OSError("broken"))]
+        transports = [
+            SlowTransport(there.planes[A]),
+            SlowTransport(there.planes[B], error=OSError("broken")),
+        ]
         clusters = Clusters("cell", environment())
-        for name, door in zip((A, B), doors, strict=True):
-            await clusters.engage(name, door)
+        for name, transport in zip((A, B), transports, strict=True):
+            await clusters.engage(name, transport)
         await clusters.close()
-        assert [door.closed for door in doors] == [1, 1]
+        assert [transport.closed for transport in transports] == [1, 1]
 
     run_story(tmp_path, story)
     assert [r.cluster for r in caplog.records if r.message == "connection not closed"] == ["b"]

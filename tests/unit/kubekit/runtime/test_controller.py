@@ -45,7 +45,7 @@ def failing(*errors: BaseException) -> Reconciling:
 
 
 def run_controller(directory, reconciler, seconds=600.0, settings=None):
-    """The figures of a controller after it has worked on one object for a while."""
+    """The counters of a controller after it has worked on one object for a while."""
     kept = []
 
     async def story(world: RuntimeWorld) -> None:
@@ -65,7 +65,7 @@ def lines(caplog):
 
 
 def test_every_object_is_looked_at_once(tmp_path):
-    """What is there when a controller begins, and what comes later, gets one pass each."""
+    """Objects that exist when a controller starts, and later ones, get one pass each."""
 
     async def story(world: RuntimeWorld) -> None:
         await world.write("one")
@@ -133,7 +133,7 @@ def test_a_race_that_is_always_lost_becomes_an_error(tmp_path):
 
 
 def test_races_are_counted_in_a_row(tmp_path):
-    """A pass that goes well begins the count anew."""
+    """A pass that succeeds resets the count."""
 
     async def reconcile(_: Request) -> Result:
         if len(reconciler.asked) % 4:
@@ -200,7 +200,7 @@ def test_a_pass_that_needs_a_cluster_which_has_gone_is_dropped_quietly(tmp_path,
 
 
 def test_a_fight_is_left_alone_for_as_long_as_it_says(tmp_path, caplog):
-    """The object is looked at again when it may be written again, and not before."""
+    """The request is requeued for when the object may be written again."""
     caplog.set_level(logging.INFO)
     reconciler = failing(WriteConflictLoop("two write it", 300.0))
     run_controller(tmp_path, reconciler, seconds=299)
@@ -228,7 +228,7 @@ def test_of_a_group_the_part_decides_that_asks_most_for_another_try(
 
 
 def test_each_pass_leaves_one_line(tmp_path, caplog):
-    """The line says who looked at what, how it ended, how long it took and what it wrote."""
+    """The line has the controller, the request, the outcome, the time and the writes."""
     caplog.set_level(logging.DEBUG)
     run_controller(tmp_path, failing(Unavailable("away")))
     first, second = lines(caplog)
@@ -243,7 +243,7 @@ def test_each_pass_leaves_one_line(tmp_path, caplog):
 
 
 def test_the_level_of_quiet_passes_can_be_set(tmp_path, caplog):
-    """With level DEBUG only passes that failed are shown to who looks at INFO."""
+    """With level DEBUG only passes that failed are logged at INFO."""
     caplog.set_level(logging.INFO)
     run_controller(
         tmp_path, failing(Unavailable("away")), settings=ControllerSettings(level=logging.DEBUG)
@@ -336,7 +336,7 @@ def test_a_reconciler_that_returns_none_gets_an_error_with_the_fix():
 
 
 def test_the_last_moment_of_a_rest_stops_no_clock():
-    """A timer may come a hair too early: to look again after that hair would never be later."""
+    """A timer may come a hair too early: a requeue after that hair would repeat at the same time."""
     outcomes = PassOutcomes(RequestBackoff(Random(1)), Random(1), ControllerCounters())
 
     ending = outcomes.failed_with(

@@ -176,7 +176,7 @@ def test_draining_cuts_off_what_takes_too_long_and_names_it(tmp_path, caplog):
 
 
 def test_draining_a_controller_that_never_worked_is_done_at_once(tmp_path):
-    """A process that never led has nothing to finish, and does not begin afterwards."""
+    """A process that never led has nothing to finish, and does not start afterwards."""
 
     async def story(world: RuntimeWorld) -> None:
         reconciler = Reconciling()

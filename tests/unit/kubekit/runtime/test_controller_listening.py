@@ -1,4 +1,4 @@
-"""What a controller hears: in every process, of every cluster that is engaged, and of no other."""
+"""The changes that a controller receives: in every process, of all engaged clusters and no others."""
 
 import asyncio
 import logging
@@ -33,7 +33,7 @@ HUB = cluster_name("hub")
 
 
 class SlowClient(LocalClient):
-    """A client whose lists of one kind wait until they are let go."""
+    """A client whose lists of one kind wait until they are released."""
 
     def __init__(self, plane: Plane, kind: type) -> None:
         super().__init__(plane)
@@ -136,7 +136,7 @@ def test_no_pass_begins_before_the_caches_are_filled(tmp_path):
 
 
 def test_an_owned_object_brings_its_owner_a_pass(tmp_path):
-    """A child that comes, changes or goes is a reason to look at its parent."""
+    """A child that comes, changes or goes requests its parent."""
 
     async def story(world: RuntimeWorld) -> None:
         parent = await world.write("parent")
@@ -211,7 +211,7 @@ def test_trap_1_5_a_request_for_a_cluster_that_is_not_engaged_is_dropped(tmp_pat
 
 
 def test_a_disengaged_cluster_causes_no_more_requests(tmp_path):
-    """What waits for it is forgotten; when it comes back it is looked at from the start."""
+    """What waits for it is forgotten; when it is engaged again its objects are reconciled from the start."""
 
     async def story(world: RuntimeWorld) -> None:
         reconciler = Reconciling()
@@ -258,7 +258,7 @@ def test_a_pass_ends_when_its_cluster_leaves(tmp_path, caplog):
 
 
 def test_the_passes_of_other_clusters_go_on_when_one_leaves(tmp_path):
-    """Only what looks at the cluster that left is stopped."""
+    """Only the passes of the disengaged cluster are stopped."""
     finished = []
 
     async def reconcile(request: Request) -> Result | None:
@@ -302,7 +302,7 @@ def test_a_hanging_cluster_does_not_hold_every_worker(tmp_path):
 
 
 def test_a_role_that_leaves_is_not_listened_to_any_more(tmp_path):
-    """A controller whose sources are elsewhere lets go of a hub that has gone."""
+    """A controller whose sources are elsewhere drops a hub that was disengaged."""
 
     async def story(world: RuntimeWorld) -> None:
         reconciler = Reconciling()

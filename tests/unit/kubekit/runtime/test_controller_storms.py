@@ -20,7 +20,7 @@ def passing(storms: StormDetector, times: int, since: float, request: Request = 
 
 
 def test_a_storm_of_successful_passes_is_reported(tmp_path, caplog):
-    """A controller that looks at one object again and again is warned of once in a minute."""
+    """A controller that reconciles one object again and again is logged once in a minute."""
 
     async def reconcile(request: Request) -> Result:
         return Result(timedelta(seconds=0.2) if request.name == "one" else None)
@@ -42,7 +42,7 @@ def test_a_storm_of_successful_passes_is_reported(tmp_path, caplog):
 
 
 def test_a_change_of_the_spec_is_a_reason_to_look(caplog):
-    """An object whose spec changes while it is looked at often is not warned of."""
+    """An object whose spec changes while it is reconciled often is not logged."""
     generation = iter(range(1000))
     storms = StormDetector("minder", 20, lambda _: next(generation), BusiestObject())
     passing(storms, 100, since=0.0)
@@ -50,7 +50,7 @@ def test_a_change_of_the_spec_is_a_reason_to_look(caplog):
 
 
 def test_a_storm_is_reported_once_in_a_minute(caplog):
-    """The next minute begins a new count."""
+    """The next minute starts a new count."""
     storms = StormDetector("minder", 20, lambda _: 7, BusiestObject())
     passing(storms, 200, since=100.0)
     passing(storms, 15, since=160.0)

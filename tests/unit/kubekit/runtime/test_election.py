@@ -16,7 +16,7 @@ def test_one_candidate_leads_at_once():
 
     async def story(rivals: Rivals) -> None:
         alone = rivals.candidate()
-        alone.begin()
+        alone.start()
         assert await until(lambda: alone.leads) < 0.1
         assert alone.terms[0].number == 0
         assert alone.elector.term is alone.terms[0]
@@ -29,7 +29,7 @@ def test_of_three_candidates_one_leads_for_as_long_as_it_lives():
 
     async def story(rivals: Rivals) -> None:
         for _ in range(3):
-            rivals.candidate().begin()
+            rivals.candidate().start()
         await asyncio.sleep(300)
         assert len(rivals.holding()) == 1
         assert sum(len(each.terms) for each in rivals.candidates) == 1
@@ -43,9 +43,9 @@ def test_another_leads_once_the_lease_of_a_dead_leader_ran_out(ahead: float):
 
     async def story(rivals: Rivals) -> None:
         leader, other = rivals.candidate(), rivals.candidate(ahead)
-        leader.begin()
+        leader.start()
         await until(lambda: leader.leads)
-        other.begin()
+        other.start()
         await asyncio.sleep(20)
         await leader.crash()
         taken = await until(lambda: other.leads)
@@ -60,24 +60,24 @@ def test_a_candidate_that_comes_late_waits_for_a_whole_lease():
 
     async def story(rivals: Rivals) -> None:
         leader, late = rivals.candidate(), rivals.candidate()
-        leader.begin()
+        leader.start()
         await until(lambda: leader.leads)
         await leader.crash()
         await asyncio.sleep(600)
-        late.begin()
+        late.start()
         assert await until(lambda: late.leads) >= SETTINGS.lease
 
     run_story(story)
 
 
 def test_a_leader_that_leaves_hands_over_within_a_retry():
-    """The released lease is anybody's at once."""
+    """The released lease is free for any candidate at once."""
 
     async def story(rivals: Rivals) -> None:
         leader, other = rivals.candidate(), rivals.candidate()
-        leader.begin()
+        leader.start()
         await until(lambda: leader.leads)
-        other.begin()
+        other.start()
         await leader.leave()
         assert not leader.leads
         assert await until(lambda: other.leads) <= 2.2 * SETTINGS.retry + 0.1
@@ -100,9 +100,9 @@ def test_the_lease_is_renewed_until_the_work_has_come_to_its_end():
                 await asyncio.sleep(40)
                 held.append(term.holds())
 
-        leader.begin(work)
+        leader.start(work)
         await until(lambda: leader.leads)
-        other.begin()
+        other.start()
         await leader.leave()
         assert held == [True]
         assert not other.terms
@@ -115,9 +115,9 @@ def test_a_leader_that_may_not_release_leaves_the_lease_to_run_out():
 
     async def story(rivals: Rivals) -> None:
         leader, other = rivals.candidate(), rivals.candidate()
-        leader.begin()
+        leader.start()
         await until(lambda: leader.leads)
-        other.begin()
+        other.start()
         await leader.leave()
         assert (await rivals.lease()).spec.holder_identity == leader.elector.identity
         assert await until(lambda: other.leads) >= SETTINGS.lease - SETTINGS.retry
@@ -134,7 +134,7 @@ def test_work_that_ends_by_itself_ends_leading():
         async def work(_: Term) -> None:
             await asyncio.sleep(5)
 
-        await leader.begin(work)
+        await leader.start(work)
         assert (await rivals.lease()).spec.holder_identity == ""
         assert leader.elector.term is None
 
@@ -151,7 +151,7 @@ def test_what_the_work_raises_is_raised_after_the_release():
             raise RuntimeError("broken")
 
         with pytest.raises(RuntimeError, match="broken"):
-            await leader.begin(work)
+            await leader.start(work)
         assert (await rivals.lease()).spec.holder_identity == ""
 
     run_story(story)
@@ -171,7 +171,7 @@ def test_a_leader_without_a_server_steps_down_at_the_deadline():
             finally:
                 ends.append((asyncio.get_running_loop().time(), term.holds()))
 
-        leader.begin(work)
+        leader.start(work)
         await until(lambda: leader.leads)
         await asyncio.sleep(10)
         leader.link.part()
@@ -200,7 +200,7 @@ def test_a_work_that_does_not_end_is_a_problem():
             finally:
                 await over.wait()
 
-        leader.begin(work)
+        leader.start(work)
         await until(lambda: leader.leads)
         leader.link.part()
         await until(lambda: not leader.leads)
@@ -219,7 +219,7 @@ def test_a_lease_whose_write_was_not_answered_is_recognised():
     async def story(rivals: Rivals) -> None:
         lucky = rivals.candidate()
         lucky.link.weather = Weather(lost_response=1.0)
-        lucky.begin()
+        lucky.start()
         await asyncio.sleep(6)
         assert not lucky.terms
         lucky.link.weather = FAIR
@@ -236,7 +236,7 @@ def test_a_candidate_that_leaves_lets_go_of_what_it_may_have_got():
     async def story(rivals: Rivals) -> None:
         leaving = rivals.candidate()
         leaving.link.weather = Weather(latencies=(1.0,))
-        leaving.begin()
+        leaving.start()
         before = rivals.revision
         await until(lambda: rivals.revision > before)
         await leaving.leave()
@@ -252,7 +252,7 @@ def test_a_term_is_counted_from_before_its_lease_was_asked_for():
     async def story(rivals: Rivals) -> None:
         leader = rivals.candidate()
         leader.link.weather = Weather(latencies=(1.0,))
-        leader.begin()
+        leader.start()
         await until(lambda: leader.terms)
         now = asyncio.get_running_loop().time()
         assert leader.terms[0].until <= now + SETTINGS.renew_deadline - 1.0
@@ -270,7 +270,7 @@ def test_a_server_that_refuses_is_logged_once(caplog):
     async def story(rivals: Rivals) -> None:
         waiting = rivals.candidate()
         waiting.link.weather = Weather(lost_request=1.0)
-        waiting.begin()
+        waiting.start()
         await asyncio.sleep(120)
 
     run_story(story)

@@ -15,9 +15,9 @@ def test_a_deleted_lease_is_made_again_by_its_holder():
 
     async def story(rivals: Rivals) -> None:
         leader, other = rivals.candidate(), rivals.candidate()
-        leader.begin()
+        leader.start()
         await until(lambda: leader.leads)
-        other.begin()
+        other.start()
         await asyncio.sleep(30)
         await rivals.client.delete(await rivals.lease())
         await asyncio.sleep(30)
@@ -34,13 +34,13 @@ def test_the_number_does_not_fall_with_a_deleted_lease():
 
     async def story(rivals: Rivals) -> None:
         leader, other = rivals.candidate(), rivals.candidate()
-        leader.begin()
+        leader.start()
         await until(lambda: leader.leads)
         await rivals.client.patch(
             lease := await rivals.lease(),
             with_spec(lease, lease_transitions=7),
         )
-        other.begin()
+        other.start()
         await asyncio.sleep(5)
         await leader.crash()
         await rivals.client.delete(await rivals.lease())
@@ -55,7 +55,7 @@ def test_a_clock_that_stands_still_renews_all_the_same():
 
     async def story(rivals: Rivals) -> None:
         leader = rivals.candidate(stands_still=True)
-        leader.begin()
+        leader.start()
         await until(lambda: leader.leads)
         before = rivals.revision
         await asyncio.sleep(20)
@@ -71,7 +71,7 @@ def test_a_lease_that_was_given_to_another_ends_the_term_at_the_next_renewal():
 
     async def story(rivals: Rivals) -> None:
         leader = rivals.candidate()
-        leader.begin()
+        leader.start()
         await until(lambda: leader.leads)
         lease = await rivals.lease()
         spec = replace(lease.spec, holder_identity="other")
@@ -86,7 +86,7 @@ def test_a_change_of_labels_does_not_disturb_the_holder():
 
     async def story(rivals: Rivals) -> None:
         leader = rivals.candidate()
-        leader.begin()
+        leader.start()
         await until(lambda: leader.leads)
         for number in range(5):
             lease = await rivals.lease()
@@ -115,7 +115,7 @@ def test_the_lease_reads_as_client_go_writes_it():
 
     async def story(rivals: Rivals) -> None:
         leader, other = rivals.candidate(), rivals.candidate()
-        leader.begin()
+        leader.start()
         await until(lambda: leader.leads)
         first = (await rivals.lease()).spec
         assert first.lease_duration_seconds == 15
@@ -129,7 +129,7 @@ def test_the_lease_reads_as_client_go_writes_it():
         freed = (await rivals.lease()).spec
         assert (freed.holder_identity, freed.lease_duration_seconds) == ("", 1)
         assert freed.lease_transitions == 0
-        other.begin()
+        other.start()
         await until(lambda: other.leads)
         assert (await rivals.lease()).spec.lease_transitions == 1
 
@@ -151,7 +151,7 @@ def test_a_lease_of_client_go_is_waited_for_and_taken():
         metadata = ObjectMeta(name="leader", namespace="default")
         await rivals.client.create(Lease(metadata=metadata, spec=spec))
         ours = rivals.candidate()
-        ours.begin()
+        ours.start()
         assert await until(lambda: ours.leads) >= 30
         taken = (await rivals.lease()).spec
         assert (ours.terms[0].number, taken.lease_transitions) == (5, 5)
@@ -169,7 +169,7 @@ def test_a_lease_without_a_duration_is_given_our_own():
             Lease(metadata=metadata, spec=LeaseSpec(holder_identity="other"))
         )
         ours = rivals.candidate()
-        ours.begin()
+        ours.start()
         assert await until(lambda: ours.leads) >= SETTINGS.lease
         assert ours.terms[0].number == 1
 

@@ -76,7 +76,7 @@ class Watched:
             self._count()
             await asyncio.Event().wait()
 
-        candidate.begin(work)
+        candidate.start(work)
         return candidate
 
     def _count(self) -> None:
@@ -124,7 +124,7 @@ def test_numbers_rise_from_holder_to_holder(seed, weathers):
 
 
 async def served(candidate: Candidate, order: list[tuple[int, str]]) -> None:
-    """Lead for a while and let go, again and again."""
+    """Lead for a while and release the lease, again and again."""
 
     async def work(term: Term) -> None:
         order.append((term.number, candidate.life.name))
@@ -139,9 +139,9 @@ def test_a_leader_that_stood_still_finds_its_term_over():
 
     async def story(rivals: Rivals) -> None:
         leader, other = rivals.candidate(), rivals.candidate()
-        leader.begin()
+        leader.start()
         await until(lambda: leader.leads)
-        other.begin()
+        other.start()
         await asyncio.sleep(7)
         leader.life.pause()
         await until(lambda: not leader.leads)
@@ -163,7 +163,7 @@ def test_a_process_leads_again_once_the_network_works():
         for _ in range(3):
             candidate = rivals.candidate()
             candidate.link.weather = Weather(lost_request=0.4, lost_response=0.4, slow=0.2)
-            candidate.begin()
+            candidate.start()
         await asyncio.sleep(300)
         for candidate in rivals.candidates:
             candidate.link.weather = Weather()

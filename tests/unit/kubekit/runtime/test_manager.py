@@ -26,13 +26,13 @@ ELECTION = ElectionSettings(name="test", namespace="default")
 
 
 class Looking:
-    """A reconciler that notes what it looked at, and takes its time."""
+    """A slow reconciler that records its requests."""
 
     def __init__(self, seconds=0.0):
-        self.begun, self.ended, self._seconds = [], [], seconds
+        self.started, self.ended, self._seconds = [], [], seconds
 
     async def reconcile(self, request):
-        self.begun.append(request.name)
+        self.started.append(request.name)
         await asyncio.sleep(self._seconds)
         self.ended.append(request.name)
         return DONE
@@ -79,7 +79,7 @@ def on_a_plane(directory, story):
 
 
 def test_a_stop_finishes_the_pass_in_hand(tmp_path):
-    """What was begun is brought to its end; what waits is left to the next process."""
+    """Running passes finish; waiting requests are left to the next process."""
 
     async def story(plane, scope):
         await LocalClient(plane).create(box())
@@ -87,7 +87,7 @@ def test_a_stop_finishes_the_pass_in_hand(tmp_path):
         manager = process(plane, looking)
         running = scope.spawn(manager.run(), "manager")
         await asyncio.sleep(1)
-        assert (looking.begun, looking.ended) == (["box"], [])
+        assert (looking.started, looking.ended) == (["box"], [])
         manager.stop()
         await running
         assert looking.ended == ["box"]
@@ -105,9 +105,9 @@ def test_a_pass_past_the_grace_is_cut_off(tmp_path):
         running = scope.spawn(manager.run(), "manager")
         await asyncio.sleep(1)
         manager.stop()
-        begun = asyncio.get_running_loop().time()
+        started = asyncio.get_running_loop().time()
         await running
-        assert asyncio.get_running_loop().time() - begun < 15
+        assert asyncio.get_running_loop().time() - started < 15
         assert looking.ended == []
 
     on_a_plane(tmp_path, story)
@@ -128,10 +128,10 @@ def test_only_one_of_two_processes_works_and_the_other_takes_over(tmp_path):
         assert [_leads(manager) for manager in managers] == [True, False]
         await LocalClient(plane).create(box("one"))
         await asyncio.sleep(1)
-        assert (first.begun, second.begun) == (["one"], [])
+        assert (first.started, second.started) == (["one"], [])
         managers[0].stop()
         await asyncio.sleep(6)  # no longer than a candidate's pause, far less than the lease
-        assert second.begun == ["one"]
+        assert second.started == ["one"]
         assert [_leads(manager) for manager in managers] == [False, True]
         lease = await LocalClient(plane).get(Lease, "test", "default")
         assert lease.spec.lease_transitions == 1
@@ -189,7 +189,7 @@ def test_controllers_of_every_replica_do_not_wait_to_lead(tmp_path):
         scope.spawn(candidate.run(), "candidate")
         await LocalClient(plane).create(box())
         await asyncio.sleep(5)
-        assert looking.begun == ["box"]
+        assert looking.started == ["box"]
 
     on_a_plane(tmp_path, story)
 

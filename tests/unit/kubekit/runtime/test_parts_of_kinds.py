@@ -1,4 +1,4 @@
-"""Roles that look at a part of a kind, clusters that are reached on demand, and the factory."""
+"""Roles that watch a part of a kind, clusters that are reached on demand, and the factory."""
 
 import pytest
 
@@ -65,7 +65,7 @@ def test_a_role_of_one_cluster_has_a_sole_one(tmp_path):
 
 
 def test_a_cluster_is_engaged_when_it_is_first_reached(tmp_path):
-    """Reaching it again is the same cluster; once that was let go it is another."""
+    """Reaching it again is the same cluster; once that was disengaged it is another."""
 
     async def story(stage: Stage) -> None:
         plane, projects = await stage.plane("shop"), stage.role("project")

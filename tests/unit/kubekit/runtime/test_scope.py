@@ -10,7 +10,7 @@ from tests.support.kubekit.virtual_time import run
 
 
 def test_tasks_end_youngest_first():
-    """Closing ends each task before the one that was begun before it."""
+    """Closing ends each task before the one that was started before it."""
     ends = []
 
     async def failures(name):
@@ -67,7 +67,7 @@ def test_a_failure_without_a_callback_is_logged(caplog):
 
 
 def test_a_task_inherits_from_its_scope_and_not_from_its_caller():
-    """What is begun during a pass, in a scope that outlives the pass, is no part of the pass."""
+    """A task that is started during a pass, in a scope that outlives the pass, is no part of the pass."""
     mark = ContextVar("mark", default="none")
     seen = []
 

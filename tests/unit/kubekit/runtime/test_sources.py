@@ -1,4 +1,4 @@
-"""Sources: from a change of an object to what is to be looked at."""
+"""Sources: from a change of an object to requests."""
 
 import logging
 
@@ -35,7 +35,7 @@ def reference(**more: object) -> OwnerReference:
 
 
 def test_an_own_object_asks_for_itself():
-    """A change of an object asks for a look at it, without the object being read."""
+    """A change of an object requests the object without decoding it."""
     unreadable = CacheChange(A, "default", "one", Secret, new=b"not JSON")
 
     assert asked(own(Secret, CLUSTERS), unreadable) == [Request(A, "default", "one")]

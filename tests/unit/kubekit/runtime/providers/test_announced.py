@@ -49,7 +49,7 @@ def test_what_is_announced_is_engaged_and_what_is_withdrawn_goes(tmp_path):
 
 
 def test_the_last_word_counts(tmp_path):
-    """Announced and withdrawn before anybody looked: it never was there."""
+    """Announced and withdrawn before the provider ran: it is never engaged."""
 
     async def story(clusters, announced, client):
         announced.announce(P1, client)

@@ -101,7 +101,7 @@ def test_a_file_that_was_not_touched_is_left_alone(tmp_path, folder):
 
 
 def test_a_broken_file_keeps_what_it_brought(tmp_path, folder):
-    """Half a file lets go of nothing, and says what is wrong with it until it is mended."""
+    """A half-written file disengages nothing, and is reported as a problem until it is fixed."""
     write(folder / "one", "dfw", "lhr")
 
     async def story(provider, engaged):

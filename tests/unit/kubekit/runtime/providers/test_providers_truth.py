@@ -92,7 +92,7 @@ def test_a_connection_that_cannot_be_made_is_reported_and_affects_no_other(tmp_p
 
 
 def test_class_5_a_project_made_again_under_its_name_is_another(tmp_path):
-    """Its plane begins anew: what was known of the first one's must not be taken for its own."""
+    """Its plane starts empty: what was known of the first one's must not be taken for its own."""
 
     async def story():
         async with opened(tmp_path, kinds=served_kinds.everything()) as world:

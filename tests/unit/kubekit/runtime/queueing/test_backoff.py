@@ -26,7 +26,7 @@ class Fixed(Random):
 
 
 def test_each_failure_doubles_the_wait_up_to_the_most():
-    """The waits begin at 5 ms, double, and end at the longest there is."""
+    """The waits start at 5 ms, double, and end at the longest there is."""
     backoff = RequestBackoff(Fixed(0.0), most=0.05)
     assert [backoff.next(KEY) for _ in range(6)] == [0.005, 0.01, 0.02, 0.04, 0.05, 0.05]
 

@@ -1,4 +1,4 @@
-"""The work queue: order, timers, turns of clusters, and what it tells of itself."""
+"""The work queue: order, timers, turns of clusters, and its metrics."""
 
 import asyncio
 import tracemalloc
@@ -39,7 +39,7 @@ def test_a_key_added_often_is_handed_out_once():
 
 
 def test_a_key_added_while_in_hand_waits_for_its_taker():
-    """The second pass of a key begins after the first has ended, and not before."""
+    """The second pass of a key starts after the first has ended, and not before."""
 
     async def story():
         queue = WorkQueue()
@@ -65,7 +65,7 @@ def test_a_key_that_was_not_taken_cannot_be_done():
 
 
 def test_reliability_class_9_delayed_adds_of_a_key_do_not_pile_up():
-    """A key asked for again and again with a delay is looked at once, not once for each time asked."""
+    """A key asked for again and again with a delay is processed once, not once for each add."""
 
     async def story():
         queue = WorkQueue()

@@ -111,7 +111,7 @@ class QueueMachine(RuleBasedStateMachine):
 
     @invariant()
     def counts(self) -> None:
-        """The queue tells of as many keys as there are."""
+        """The metrics count as many keys as there are."""
         assert len(self.queue) == len(self.ready)
         assert self.queue.delayed == len(self.timers)
         assert self.queue.adds == self.adds

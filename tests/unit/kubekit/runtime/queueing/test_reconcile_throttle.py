@@ -1,4 +1,4 @@
-"""How soon an object that sums up many is looked at again."""
+"""The interval between two passes of an object that aggregates many."""
 
 import asyncio
 
@@ -38,7 +38,7 @@ def test_the_next_look_waits_by_the_number_of_the_many(many, to_count, seconds):
 
 
 def test_what_began_together_is_not_looked_at_together():
-    """A hundred cities that all come up at once are looked at one after the other."""
+    """A hundred cities that all come up at once are reconciled one after the other."""
 
     async def story():
         throttle = ReconcileThrottle()

@@ -50,8 +50,8 @@ def test_ensure_brings_what_is_there_to_where_it_should_be(tmp_path):
 
     async def story(client):
         await client.create(box({"a": "1"}, labels={"theirs": "kept"}))
-        mended = await commit.create_or_patch(client, box({"a": "2"}), with_data({"a": "2"}))
-        assert (mended.data, mended.metadata.labels) == ({"a": "2"}, {"theirs": "kept"})
+        patched = await commit.create_or_patch(client, box({"a": "2"}), with_data({"a": "2"}))
+        assert (patched.data, patched.metadata.labels) == ({"a": "2"}, {"theirs": "kept"})
 
     on_a_plane(tmp_path, story)
 
@@ -68,8 +68,8 @@ def test_create_or_patch_survives_a_faster_writer(tmp_path):
 
     async def story(client):
         slow = Slow(client.raw._plane)
-        mended = await commit.create_or_patch(slow, box({"a": "2"}), with_data({"a": "2"}))
-        assert mended.data == {"a": "2"}
+        patched = await commit.create_or_patch(slow, box({"a": "2"}), with_data({"a": "2"}))
+        assert patched.data == {"a": "2"}
 
     on_a_plane(tmp_path, story)
 

@@ -60,7 +60,7 @@ DOCUMENT = {
     ],
 )
 def test_the_fields_of_a_patch(kind, patch, expected):
-    """Each kind of patch tells what it writes; what only says which object is meant is left out."""
+    """The fields of each kind of patch, without those that only identify the object."""
     assert [shown(path) for path in of_patch(kind, patch)] == expected
 
 

@@ -27,7 +27,7 @@ from tests.support.kubekit.runtime_builders import (
 
 ONE, TWO = Request(A, "default", "one"), Request(B, "default", "two")
 CHILD = ObjectKey(A, "", "configmaps", "default", "child")
-DOOR = object()
+TRANSPORT = object()
 
 
 def informer(revision: int = 10) -> Informer[ConfigMap]:
@@ -39,7 +39,7 @@ def informer(revision: int = 10) -> Informer[ConfigMap]:
 
 def following(*informers: Informer[ConfigMap], patience: float = 1200.0) -> Freshness:
     made = Freshness(patience)
-    made.follow(DOOR, informers)
+    made.follow(TRANSPORT, informers)
     return made
 
 
@@ -52,7 +52,7 @@ def test_a_request_waits_until_its_write_was_seen():
     """The cache that has come so far, or further, ends the waiting."""
     follower = informer(10)
     freshness = following(follower)
-    freshness.wrote(ONE, DOOR, CHILD, "12")
+    freshness.wrote(ONE, TRANSPORT, CHILD, "12")
     follower.cache.reach("11")
     assert freshness.behind(ONE, 0.0) > 0
     follower.cache.reach("12")
@@ -63,25 +63,25 @@ def test_a_request_waits_until_its_write_was_seen():
 def test_only_the_request_that_wrote_waits():
     """What one object's pass wrote is no reason for another's to wait."""
     freshness = following(informer())
-    freshness.wrote(ONE, DOOR, CHILD, "12")
+    freshness.wrote(ONE, TRANSPORT, CHILD, "12")
     assert freshness.behind(TWO, 0.0) == 0.0
 
 
 def test_the_looks_come_ever_more_rarely():
-    """From ten milliseconds, doubling, to a second; a new write begins anew."""
+    """From ten milliseconds, doubling, to a second; a new write starts again."""
     freshness = following(informer())
-    freshness.wrote(ONE, DOOR, CHILD, "12")
+    freshness.wrote(ONE, TRANSPORT, CHILD, "12")
     waits = [freshness.behind(ONE, 0.0) for _ in range(10)]
     assert waits[:4] == [0.01, 0.02, 0.04, 0.08]
     assert waits[7:] == [1.0, 1.0, 1.0]
-    freshness.wrote(ONE, DOOR, CHILD, "13")
+    freshness.wrote(ONE, TRANSPORT, CHILD, "13")
     assert freshness.behind(ONE, 0.0) == 0.01
 
 
 def test_what_the_cache_has_seen_already_is_not_noted():
     """A write that changed nothing has the version that was there."""
     freshness = following(informer(12))
-    freshness.wrote(ONE, DOOR, CHILD, "12")
+    freshness.wrote(ONE, TRANSPORT, CHILD, "12")
     assert len(freshness) == 0
 
 
@@ -90,11 +90,11 @@ def test_an_object_that_was_removed_must_leave_the_cache():
     follower = informer()
     follower.cache.put(child("u1"))
     freshness = following(follower)
-    freshness.removed(ONE, DOOR, CHILD, "u1")
+    freshness.removed(ONE, TRANSPORT, CHILD, "u1")
     assert freshness.behind(ONE, 0.0) > 0
     follower.cache.put(child("u2"))
     assert freshness.behind(ONE, 0.0) == 0.0
-    freshness.removed(ONE, DOOR, CHILD, "u1")
+    freshness.removed(ONE, TRANSPORT, CHILD, "u1")
     assert len(freshness) == 0
 
 
@@ -102,8 +102,8 @@ def test_an_object_made_and_removed_unseen_is_not_taken_for_gone():
     """The cache is still to show it come, and then go."""
     follower = informer(10)
     freshness = following(follower)
-    freshness.wrote(ONE, DOOR, CHILD, "11")
-    freshness.removed(ONE, DOOR, CHILD, "u1")
+    freshness.wrote(ONE, TRANSPORT, CHILD, "11")
+    freshness.removed(ONE, TRANSPORT, CHILD, "u1")
     assert freshness.behind(ONE, 0.0) > 0
     follower.cache.put(child("u1"))
     follower.cache.reach("11")
@@ -115,25 +115,25 @@ def test_an_object_made_and_removed_unseen_is_not_taken_for_gone():
 def test_passes_do_not_wait_for_a_cluster_that_is_not_followed():
     """A kind without an informer is read live; one that is not served has nothing to show."""
     freshness = following(informer())
-    freshness.wrote(ONE, DOOR, CHILD._replace(plural="secrets"), "12")
-    freshness.wrote(ONE, DOOR, CHILD._replace(group="example.com"), "12")
+    freshness.wrote(ONE, TRANSPORT, CHILD._replace(plural="secrets"), "12")
+    freshness.wrote(ONE, TRANSPORT, CHILD._replace(group="example.com"), "12")
     freshness.wrote(ONE, object(), CHILD, "12")
     unserved = informer()
     unserved.served = False
-    freshness.follow(DOOR, [unserved])
-    freshness.wrote(ONE, DOOR, CHILD, "12")
+    freshness.follow(TRANSPORT, [unserved])
+    freshness.wrote(ONE, TRANSPORT, CHILD, "12")
     assert freshness.behind(ONE, 0.0) == 0.0
 
 
 def test_a_cluster_that_left_is_not_waited_for():
     """Neither its caches nor its requests are of any matter then."""
     freshness = following(informer())
-    freshness.wrote(ONE, DOOR, CHILD, "12")
-    freshness.wrote(TWO, DOOR, CHILD, "12")
+    freshness.wrote(ONE, TRANSPORT, CHILD, "12")
+    freshness.wrote(TWO, TRANSPORT, CHILD, "12")
     freshness.drop(A)
     assert len(freshness) == 1
-    freshness.unfollow(DOOR)
-    freshness.unfollow(DOOR)
+    freshness.unfollow(TRANSPORT)
+    freshness.unfollow(TRANSPORT)
     assert freshness.behind(TWO, 0.0) == 0.0
 
 
@@ -141,8 +141,8 @@ def test_class_2_a_cache_that_goes_back_is_waited_for():
     """A list from a server that lags shows what was before our write; no pass may decide by it."""
     follower = informer(10)
     freshness = following(follower)
-    freshness.wrote(ONE, DOOR, CHILD, "12")
-    freshness.wrote(TWO, DOOR, CHILD, "11")
+    freshness.wrote(ONE, TRANSPORT, CHILD, "12")
+    freshness.wrote(TWO, TRANSPORT, CHILD, "11")
     follower.cache.reach("12")
     assert (freshness.behind(ONE, 0.0), freshness.behind(TWO, 0.0)) == (0.0, 0.0)
     follower.cache.reach("9")
@@ -152,7 +152,7 @@ def test_class_2_a_cache_that_goes_back_is_waited_for():
     follower.cache.reach("12")
     assert (freshness.behind(ONE, 2.0), freshness.behind(TWO, 2.0)) == (0.0, 0.0)
     follower.cache.reach("9")
-    freshness.unfollow(DOOR)
+    freshness.unfollow(TRANSPORT)
     assert freshness.behind(ONE, 3.0) == 0.0
 
 
@@ -160,8 +160,8 @@ def test_patience_has_an_end(caplog):
     """A server that was restored from a backup never comes so far; the log says what is missing."""
     follower = informer(10)
     freshness = following(follower, patience=60.0)
-    freshness.wrote(ONE, DOOR, CHILD, "12")
-    freshness.removed(TWO, DOOR, CHILD, "u1")
+    freshness.wrote(ONE, TRANSPORT, CHILD, "12")
+    freshness.removed(TWO, TRANSPORT, CHILD, "u1")
     assert freshness.behind(ONE, 100.0) > 0
     assert freshness.behind(ONE, 159.0) > 0
     assert freshness.behind(ONE, 160.0) == 0.0
@@ -177,7 +177,7 @@ def test_what_was_seen_is_forgotten_without_being_asked_for():
     freshness = following(follower)
     for number in range(1, 5000):
         request = Request(A, "default", f"o{number}")
-        freshness.wrote(request, DOOR, CHILD._replace(name=f"o{number}"), str(number))
+        freshness.wrote(request, TRANSPORT, CHILD._replace(name=f"o{number}"), str(number))
         follower.cache.reach(str(number - 10))
     assert len(freshness) <= 1024
 
@@ -191,7 +191,7 @@ def test_it_waits_exactly_while_the_newest_write_is_unseen(steps):
     for writes, version in steps:
         if writes and version > written:
             written = version
-            freshness.wrote(ONE, DOOR, CHILD, str(version))
+            freshness.wrote(ONE, TRANSPORT, CHILD, str(version))
         elif not writes and version > follower.cache.revision:
             follower.cache.reach(str(version))
         assert (freshness.behind(ONE, 0.0) > 0) is (follower.cache.revision < written)

@@ -16,8 +16,8 @@ from kubekit.runtime.sources import mapped, own
 from tests.support.kubekit.runtime_builders import A, B, Reconciling, config, run_story
 from tests.unit.kubekit.runtime.reconciling.test_freshness import (
     CHILD,
-    DOOR,
     ONE,
+    TRANSPORT,
     TWO,
     following,
     informer,
@@ -31,7 +31,7 @@ def test_class_2_a_cluster_that_goes_back_holds_up_no_other():
     back, well = informer(12), informer(12)
     freshness = following(back)
     freshness.follow(OTHER, [well])
-    freshness.wrote(ONE, DOOR, CHILD, "12")
+    freshness.wrote(ONE, TRANSPORT, CHILD, "12")
     freshness.wrote(TWO, OTHER, ObjectKey(B, *CHILD[1:]), "12")
     back.cache.reach("9")
     assert freshness.behind(ONE, 1.0) > 0
@@ -39,10 +39,10 @@ def test_class_2_a_cluster_that_goes_back_holds_up_no_other():
 
 
 def test_what_the_requests_of_a_cluster_saw_goes_with_it():
-    """One that comes back under the same name begins anew."""
+    """One that is engaged again under the same name starts again."""
     follower = informer(12)
     freshness = following(follower)
-    freshness.wrote(ONE, DOOR, CHILD, "12")
+    freshness.wrote(ONE, TRANSPORT, CHILD, "12")
     freshness.drop(A)
     follower.cache.reach("9")
     assert freshness.behind(ONE, 1.0) == 0.0

@@ -134,9 +134,9 @@ def test_draining_ends_in_time():
     async def story(scene: Scene) -> None:
         scene.link.part()
         scene.say(await scene.config(), client=scene.far)
-        begun = asyncio.get_running_loop().time()
+        started = asyncio.get_running_loop().time()
         await scene.recorder.drain(3)
-        assert asyncio.get_running_loop().time() == begun + 3
+        assert asyncio.get_running_loop().time() == started + 3
 
     run_story(story)
 

@@ -10,10 +10,10 @@ import pytest
 from kubekit.runtime.reporting.health import Health
 from kubekit.runtime.reporting.probes import Probes, ProbeSettings
 
-Story = Callable[["Door"], Awaitable[None]]
+Story = Callable[["ProbeWorld"], Awaitable[None]]
 
 
-class Door:
+class ProbeWorld:
     """A raw connection to the probes for each request."""
 
     def __init__(self, health: Health, probes: Probes, address: tuple[str, int]) -> None:
@@ -46,7 +46,7 @@ def run_story(story: Story, settings: ProbeSettings | None = None) -> None:
         probes = Probes(health, lambda: b"up 1\n", settings)
         address = await probes.start()
         try:
-            await story(Door(health, probes, address))
+            await story(ProbeWorld(health, probes, address))
         finally:
             await probes.close()
 
@@ -56,8 +56,8 @@ def run_story(story: Story, settings: ProbeSettings | None = None) -> None:
 def test_a_free_port_on_this_machine_is_taken_by_default():
     """By default only clients of this machine can connect."""
 
-    async def story(door: Door) -> None:
-        host, port = door.address
+    async def story(world: ProbeWorld) -> None:
+        host, port = world.address
         assert host == "127.0.0.1"
         assert port > 0
 
@@ -67,16 +67,16 @@ def test_a_free_port_on_this_machine_is_taken_by_default():
 def test_readiness_is_refused_with_the_list_of_what_is_missing():
     """A load balancer reads the code, a person the text."""
 
-    async def story(door: Door) -> None:
+    async def story(world: ProbeWorld) -> None:
         missing = ["projects p1: instances are not synced"]
-        door.health.ready("clusters", lambda: missing)
-        assert await door.ask("/readyz") == (
+        world.health.ready("clusters", lambda: missing)
+        assert await world.ask("/readyz") == (
             503,
             "[+]ping ok\n[-]clusters failed: projects p1: instances are not synced\n"
             "readyz check failed\n",
         )
         missing.clear()
-        assert await door.ask("/readyz") == (200, "ok")
+        assert await world.ask("/readyz") == (200, "ok")
 
     run_story(story)
 
@@ -99,8 +99,8 @@ def test_readiness_is_refused_with_the_list_of_what_is_missing():
 def test_pages(path, answer):
     """Each page, alone and in detail; everything else is not there."""
 
-    async def story(door: Door) -> None:
-        assert await door.ask(path) == answer
+    async def story(world: ProbeWorld) -> None:
+        assert await world.ask(path) == answer
 
     run_story(story)
 
@@ -108,8 +108,8 @@ def test_pages(path, answer):
 def test_head_is_get_without_the_text():
     """Some probes ask so."""
 
-    async def story(door: Door) -> None:
-        assert await door.ask("/readyz", "HEAD") == (200, "")
+    async def story(world: ProbeWorld) -> None:
+        assert await world.ask("/readyz", "HEAD") == (200, "")
 
     run_story(story)
 
@@ -118,8 +118,8 @@ def test_head_is_get_without_the_text():
 def test_nothing_can_be_done_here(method):
     """The probes are for reading."""
 
-    async def story(door: Door) -> None:
-        assert (await door.ask("/readyz", method))[0] == 405
+    async def story(world: ProbeWorld) -> None:
+        assert (await world.ask("/readyz", method))[0] == 405
 
     run_story(story)
 
@@ -136,10 +136,10 @@ BAD = {
 def test_requests_out_of_bounds_are_refused(request_: bytes):
     """They get a short answer, and the next one is served."""
 
-    async def story(door: Door) -> None:
-        answer = await door.send(request_)
+    async def story(world: ProbeWorld) -> None:
+        answer = await world.send(request_)
         assert answer.split()[1] == b"400"
-        assert await door.ask("/healthz") == (200, "ok")
+        assert await world.ask("/healthz") == (200, "ok")
 
     run_story(story)
 
@@ -150,10 +150,10 @@ def test_requests_out_of_bounds_are_refused(request_: bytes):
 def test_a_connection_that_says_too_little_is_closed(part: bytes):
     """A slow client holds nothing for long."""
 
-    async def story(door: Door) -> None:
-        assert await door.ask("/healthz") == (200, "ok")
+    async def story(world: ProbeWorld) -> None:
+        assert await world.ask("/healthz") == (200, "ok")
         async with asyncio.timeout(30):
-            assert await quietly(door.send(part)) == b""
+            assert await quietly(world.send(part)) == b""
 
     run_story(story, ProbeSettings(patience=0.5))
 
@@ -168,9 +168,9 @@ async def quietly(answer: Awaitable[bytes]) -> bytes:
 def test_connections_beyond_the_bound_are_closed_at_once():
     """A crowd cannot use up the process' files, and does not stay for long."""
 
-    async def story(door: Door) -> None:
-        crowd = [await door.open() for _ in range(64)]
-        assert await quietly(door.send(b"GET /healthz HTTP/1.1\r\n\r\n")) == b""
+    async def story(world: ProbeWorld) -> None:
+        crowd = [await world.open() for _ in range(64)]
+        assert await quietly(world.send(b"GET /healthz HTTP/1.1\r\n\r\n")) == b""
         for _, writer in crowd:
             writer.close()
 
@@ -180,14 +180,14 @@ def test_connections_beyond_the_bound_are_closed_at_once():
 def test_closing_ends_the_listening_and_idle_connections():
     """Nothing waits for a client that says nothing."""
 
-    async def story(door: Door) -> None:
-        reader, writer = await door.open()
-        assert await door.ask("/healthz") == (200, "ok")
-        await door.probes.close()
+    async def story(world: ProbeWorld) -> None:
+        reader, writer = await world.open()
+        assert await world.ask("/healthz") == (200, "ok")
+        await world.probes.close()
         assert await quietly(reader.read()) == b""
         writer.close()
         with pytest.raises(OSError, match=r"refused|Connect"):
-            await door.open()
+            await world.open()
 
     run_story(story)
 
@@ -198,8 +198,8 @@ def test_without_metrics_there_is_no_such_page():
     async def run() -> None:
         probes = Probes(Health())
         await probes.close()
-        door = Door(Health(), probes, await probes.start())
-        assert (await door.ask("/metrics"))[0] == 404
+        world = ProbeWorld(Health(), probes, await probes.start())
+        assert (await world.ask("/metrics"))[0] == 404
         await probes.close()
 
     asyncio.run(run())

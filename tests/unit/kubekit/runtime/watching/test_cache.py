@@ -85,7 +85,7 @@ def test_what_is_read_alone_is_bytes_again_soon():
 
 
 def test_caches_share_the_objects_of_the_same_bytes():
-    """Several look at one plane: the bytes are its, and the object is made of them once."""
+    """Several informers of one plane: the bytes are its, and the object is made of them once."""
     source = msgspec.json.encode(config("one", a="shared"))
     first, second = Cache(ConfigMap), Cache(ConfigMap)
     one = first.put(scheme.decode_as(ConfigMap, source), source)

@@ -1,4 +1,4 @@
-"""One kind kept in memory: the cache follows the plane, and listeners hear what changes."""
+"""One kind kept in memory: the cache follows the plane, and handlers are called for changes."""
 
 import asyncio
 import logging
@@ -15,7 +15,7 @@ from kubekit.client.transport import Document, ResourceLocation
 from kubekit.runtime.reporting.counters import InformerCounters
 from kubekit.runtime.watching.changes import CacheChange
 from tests.support.kubekit.following_builders import Answer, Plan, config
-from tests.support.kubekit.informer_builders import HERE, Ear, InformerWorld, Story, tell
+from tests.support.kubekit.informer_builders import HERE, Ear, InformerWorld, Story, run_in_world
 
 CUT = Plan(cut_after=0)
 GONE = Plan(refusal=Expired("too old resource version"))
@@ -24,7 +24,7 @@ GONE = Plan(refusal=Expired("too old resource version"))
 @pytest.fixture
 def run_story(tmp_path: Path) -> Callable[[Story], None]:
     """Run a story on a fresh plane."""
-    return lambda story: tell(tmp_path, story)
+    return lambda story: run_in_world(tmp_path, story)
 
 
 def test_the_cache_follows_the_plane(run_story):
@@ -59,7 +59,7 @@ def test_waiters_resume_when_the_cache_is_synced(run_story):
             before = informer.synced
             await informer.wait_synced()
             assert (before, informer.synced) == (False, True)
-            assert len(world.door.listed) == 2
+            assert len(world.transport.listed) == 2
             assert ("default", "n500") in informer.cache
 
     run_story(story)
@@ -132,7 +132,7 @@ def test_handlers_are_called_in_the_order_of_their_registration(run_story):
 
 
 def test_a_handler_can_remove_itself_and_others_while_it_is_called(run_story):
-    """Who was ended hears nothing more, not even of this change; ending twice is fine."""
+    """A removed handler is not called again, not even for this change; removing twice is fine."""
 
     async def story(world: InformerWorld) -> None:
         first, last = Ear(), Ear()
@@ -154,7 +154,7 @@ def test_a_handler_can_remove_itself_and_others_while_it_is_called(run_story):
 
 
 def test_a_handler_that_fails_affects_no_other(run_story, caplog):
-    """Others hear, the cache goes on, and the log names the object."""
+    """The others are called, the cache is updated, and the log names the object."""
 
     def failing(change: CacheChange[ConfigMap]) -> None:
         raise ValueError(change.name)
@@ -183,8 +183,8 @@ def test_a_second_list_is_turned_into_the_differences(run_story):
         same, changing, going, replaced = [
             await world.writer.create(config(name)) for name in ("a", "b", "c", "d")
         ]
-        world.door.watches.append(Plan(silent=True))
-        world.door.watches.append(GONE)
+        world.transport.watches.append(Plan(silent=True))
+        world.transport.watches.append(GONE)
         async with world.informer() as informer:
             ear = Ear()
             informer.listen(ear)
@@ -215,15 +215,15 @@ def test_a_list_that_is_behind_sets_the_revision_back(run_story):
     """A pass that waits for its own write waits until the cache really shows it."""
 
     async def story(world: InformerWorld) -> None:
-        stale = await world.door.list(ResourceLocation(ConfigMap.RESOURCE), EVERYTHING)
-        world.door.watches.append(Plan(cut_after=1))
-        world.door.watches.append(GONE)
+        stale = await world.transport.list(ResourceLocation(ConfigMap.RESOURCE), EVERYTHING)
+        world.transport.watches.append(Plan(cut_after=1))
+        world.transport.watches.append(GONE)
         async with world.informer() as informer:
             made = await world.writer.create(config("one"))
             await asyncio.sleep(0.1)
             assert informer.cache.seen(made.metadata.resource_version)
-            world.door.lists.append(Answer(instead=stale))
-            world.door.watches.append(Plan(silent=True))
+            world.transport.lists.append(Answer(instead=stale))
+            world.transport.watches.append(Plan(silent=True))
             await asyncio.sleep(10)
             assert not informer.cache.seen(made.metadata.resource_version)
             assert informer.cache.keys("default") == []
@@ -244,13 +244,13 @@ def test_a_list_that_is_behind_sets_the_revision_back_with_its_first_page(run_st
 
     async def story(world: InformerWorld) -> None:
         await world.writer.create(config("one"))
-        stale = await world.door.list(ResourceLocation(ConfigMap.RESOURCE), EVERYTHING)
-        world.door.watches.extend([Plan(cut_after=1), GONE])
+        stale = await world.transport.list(ResourceLocation(ConfigMap.RESOURCE), EVERYTHING)
+        world.transport.watches.extend([Plan(cut_after=1), GONE])
         async with world.informer() as informer:
             made = await world.writer.create(config("two"))
             await asyncio.sleep(0.1)
             assert informer.cache.seen(made.metadata.resource_version)
-            world.door.lists.extend([Answer(instead=unfinished(stale)), Answer(hangs=True)])
+            world.transport.lists.extend([Answer(instead=unfinished(stale)), Answer(hangs=True)])
             await asyncio.sleep(30)
             assert not informer.cache.seen(made.metadata.resource_version)
             await asyncio.sleep(120)
@@ -264,14 +264,14 @@ def test_a_list_that_starts_over_forgets_what_it_had_shown(run_story):
 
     async def story(world: InformerWorld) -> None:
         one = await world.writer.create(config("one"))
-        stale = await world.door.list(ResourceLocation(ConfigMap.RESOURCE), EVERYTHING)
-        world.door.watches.extend([Plan(silent=True), GONE])
+        stale = await world.transport.list(ResourceLocation(ConfigMap.RESOURCE), EVERYTHING)
+        world.transport.watches.extend([Plan(silent=True), GONE])
         async with world.informer() as informer:
             ear = Ear()
             informer.listen(ear)
             await world.writer.delete(one)
             refused = Answer(refusal=Unavailable("down"))
-            world.door.lists.extend([Answer(instead=unfinished(stale)), refused])
+            world.transport.lists.extend([Answer(instead=unfinished(stale)), refused])
             await asyncio.sleep(700)
             assert "-one" in ear.signs
             assert informer.cache.keys("default") == []
@@ -285,16 +285,16 @@ def test_a_great_loss_is_reported_in_bursts(run_story):
     async def story(world: InformerWorld) -> None:
         for number in range(501):
             await world.writer.create(config(f"n{number:03}"))
-        empty = await world.door.list(
+        empty = await world.transport.list(
             ResourceLocation(ConfigMap.RESOURCE, "kube-public"), EVERYTHING
         )
-        world.door.watches.append(CUT)
-        world.door.watches.append(GONE)
+        world.transport.watches.append(CUT)
+        world.transport.watches.append(GONE)
         async with world.informer() as informer:
             ear = Ear()
             informer.listen(ear)
-            world.door.lists.append(Answer(instead=empty))
-            world.door.always = Plan(silent=True)
+            world.transport.lists.append(Answer(instead=empty))
+            world.transport.always = Plan(silent=True)
             await asyncio.sleep(10)
             assert len(ear.signs) == 1002
             assert len(informer.cache) == 0
@@ -306,7 +306,7 @@ def test_trouble_is_reported_and_ends(run_story):
     """The words of the server, for as long as it lasts; it is not synced meanwhile."""
 
     async def story(world: InformerWorld) -> None:
-        world.door.lists.extend([Answer(refusal=Forbidden("you may not list"))] * 3)
+        world.transport.lists.extend([Answer(refusal=Forbidden("you may not list"))] * 3)
         async with world.informers() as informers:
             informer = informers.of(ConfigMap)
             await asyncio.sleep(0.1)

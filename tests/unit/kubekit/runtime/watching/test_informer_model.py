@@ -1,4 +1,4 @@
-"""The law of informing: whatever is written and whatever fails, listeners can trust what they hear."""
+"""Whatever is written and whatever fails, handlers get a consistent history of each object."""
 
 import asyncio
 from pathlib import Path
@@ -12,7 +12,7 @@ from kubekit.api.kinds.core import ConfigMap
 from kubekit.runtime.watching.changes import CacheChange
 from tests.support.generated import depth
 from tests.support.generated.following_strategies import answers, plans, steps, take
-from tests.support.kubekit.informer_builders import InformerWorld, tell
+from tests.support.kubekit.informer_builders import InformerWorld, run_in_world
 
 
 class Mirror:
@@ -40,20 +40,20 @@ class Mirror:
 
 @settings(max_examples=depth.examples(30), suppress_health_check=[HealthCheck.too_slow])
 @given(
-    begun=st.lists(steps, max_size=6),
+    started=st.lists(steps, max_size=6),
     then=st.lists(steps, max_size=20),
     cuts=st.lists(plans, max_size=6),
     refused=st.lists(answers, max_size=4),
 )
-def test_listeners_and_cache_end_at_the_truth(begun, then, cuts, refused):
+def test_listeners_and_cache_end_at_the_truth(started, then, cuts, refused):
     """Each change goes on from the last one, for early and late listeners; in the end all is true."""
 
     async def story(world: InformerWorld) -> None:
         early, late = Mirror(), Mirror()
-        for step in begun:
+        for step in started:
             await take(world, step)
-        world.door.watches.extend(cuts)
-        world.door.lists.extend(refused)
+        world.transport.watches.extend(cuts)
+        world.transport.lists.extend(refused)
         async with world.informer() as informer:
             informer.listen(early)
             for step in then:
@@ -68,7 +68,7 @@ def test_listeners_and_cache_end_at_the_truth(begun, then, cuts, refused):
             assert informer.trouble == ""
 
     with TemporaryDirectory() as directory:
-        tell(Path(directory), story)
+        run_in_world(Path(directory), story)
 
 
 def bare(obj: ConfigMap) -> ConfigMap:

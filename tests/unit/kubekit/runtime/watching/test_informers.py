@@ -22,7 +22,7 @@ from kubekit.runtime.scope import Scope
 from kubekit.runtime.watching.informers import Informers
 from tests.support.compute import builders
 from tests.support.kubekit.following_builders import Plan, config
-from tests.support.kubekit.informer_builders import HERE, Ear, InformerWorld, Story, tell
+from tests.support.kubekit.informer_builders import HERE, Ear, InformerWorld, Story, run_in_world
 from tests.support.kubekit.plane_worlds import environment
 
 DEFINITIONS = ResourceLocation(CustomResourceDefinition.RESOURCE)
@@ -33,13 +33,13 @@ INSTANCES = ResourceLocation(Instance.RESOURCE, "default")
 @pytest.fixture
 def run_story(tmp_path: Path) -> Callable[[Story], None]:
     """Run a story on a fresh plane with all our kinds."""
-    return lambda story: tell(tmp_path, story)
+    return lambda story: run_in_world(tmp_path, story)
 
 
 @pytest.fixture
 def run_bare_story(tmp_path: Path) -> Callable[[Story], None]:
     """Run a story on a fresh plane with none of our kinds."""
-    return lambda story: tell(tmp_path, story, Kinds(builtins.core()))
+    return lambda story: run_in_world(tmp_path, story, Kinds(builtins.core()))
 
 
 def workload(name: str = "web") -> Workload:
@@ -71,13 +71,13 @@ def test_a_kind_has_one_informer(run_story):
             assert informers.problems() == ["ConfigMap: not listed yet", "Secret: not listed yet"]
             await informers.wait_synced()
             assert informers.synced
-            assert len(world.door.listed) == 2
+            assert len(world.transport.listed) == 2
 
     run_story(story)
 
 
 def test_informers_end_with_their_scope(run_story):
-    """Nothing is watched any more, and none can begin."""
+    """Nothing is watched any more, and no informer can start."""
 
     async def story(world: InformerWorld) -> None:
         before = world.plane.registry.watching
@@ -152,7 +152,7 @@ async def unserve(world: InformerWorld, name: str) -> None:
 
 
 def test_an_object_that_cannot_be_read_is_named_and_left_out(run_story, caplog):
-    """Once in the log, however often it comes; it is in the figures until it is mended or gone."""
+    """Once in the log, however often it comes; it is in the metrics until it is fixed or deleted."""
 
     async def story(world: InformerWorld) -> None:
         await world.writer.raw.create(INSTANCES, instance(), PLAIN_WRITE)
@@ -190,7 +190,7 @@ def test_what_was_known_of_an_object_stays_while_it_cannot_be_read(run_story):
             await world.writer.raw.update(one, without, PLAIN_WRITE)
             await asyncio.sleep(0.1)
             assert informer.unreadable
-            world.door.watches.append(GONE)
+            world.transport.watches.append(GONE)
             await asyncio.sleep(700)
             assert informer.relists == 1
             assert (informer.cache.keys(), ear.signs) == ([("default", "one")], ["+one"])
@@ -206,7 +206,7 @@ def test_an_object_that_went_is_gone_though_its_successor_cannot_be_read(run_sto
 
     async def story(world: InformerWorld) -> None:
         await world.writer.raw.create(INSTANCES, instance(spec=SPEC), PLAIN_WRITE)
-        world.door.watches.extend([Plan(silent=True), GONE])
+        world.transport.watches.extend([Plan(silent=True), GONE])
         async with world.informer(Instance) as informer:
             ear = Ear()
             informer.listen(ear)
@@ -215,11 +215,11 @@ def test_an_object_that_went_is_gone_though_its_successor_cannot_be_read(run_sto
             await world.writer.raw.create(INSTANCES, instance(), PLAIN_WRITE)
             await asyncio.sleep(660)
             assert ear.signs == ["+one", "-one"]
-            world.door.watches.append(Plan(silent=True))
+            world.transport.watches.append(Plan(silent=True))
             await asyncio.sleep(600)
             await world.writer.raw.delete(one, PLAIN_DELETE)
             await asyncio.sleep(600)
-            world.door.watches.append(GONE)
+            world.transport.watches.append(GONE)
             await asyncio.sleep(700)
             assert informer.unreadable == {}
 
