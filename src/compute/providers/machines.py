@@ -201,7 +201,7 @@ def _set_up(made: Machine) -> ConditionValue:
 
 
 def _unbooted(made: Machine) -> ConditionValue:
-    why = f"The machine did not boot on {made.node}; it is tried requeue_after"
+    why = f"The machine did not boot on {made.node}; it is tried again"
     return ConditionValue("False", Reason.PROGRAMMING_IN_PROGRESS, why)
 
 
