@@ -49,13 +49,15 @@ sim: $(READY) ## replay a simulated world, line by line: make sim SEED=7, or wit
 sim-all: $(READY) ## a crash after every write, and every other plan of faults
 	@$(BIN)/python -m tests.sim.whole.plans all
 
-check: $(READY) ## format, lint, types, imports, generated files, docs
+check: $(READY) ## format, lint, types, imports, generated files, docs, words, class names
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/python tools/generate.py --check
 	@$(BIN)/python tools/check_docs.py
+	@$(BIN)/python tools/check_words.py
+	@$(BIN)/python tools/check_tree.py
 
 format: $(READY) ## format the code and fix what the linter can
 	@$(BIN)/ruff check --fix .
