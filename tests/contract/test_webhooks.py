@@ -373,7 +373,7 @@ async def test_a_condition_that_cannot_be_evaluated(
     )
 
 
-async def test_w1_configurations_are_nobodys_business(hooks: Hooks, transport: Transport):
+async def test_w1_configurations_are_sent_to_no_webhook(hooks: Hooks, transport: Transport):
     """One that refuses everything can be removed."""
     rule = {"apiGroups": ["admissionregistration.k8s.io"], "resources": ["*/*"]}
     everything = {"matchLabels": {"watched": hooks.space}}

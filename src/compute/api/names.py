@@ -118,12 +118,6 @@ def policy(city: str) -> str:
     return _hashed(plain, (city,), LABEL_LIMIT)
 
 
-def policy_city(name: str) -> str | None:
-    """The city of a plain policy name; None when it carries a hash or is no city's policy."""
-    city = _after(_POLICY_PREFIX, name)
-    return None if city is None or "--" in name else city.upper()
-
-
 def location(city: str) -> str:
     """The Location of a city in its cells, and its LocationBinding in projects: ``dfw``."""
     plain = city.lower()
@@ -158,12 +152,6 @@ def subnet_claim(context: str) -> str:
 def resource_binding(name: str, kind: str) -> str:
     """Karmada's binding of an object."""
     return f"{name}-{kind}".lower()
-
-
-def resource_binding_parts(name: str) -> tuple[str, str] | None:
-    """The object's name and its kind in lower case; None when it is no binding's name."""
-    owner, _, kind = name.rpartition("-")
-    return (owner, kind) if owner and kind else None
 
 
 def work(namespace: str, name: str, kind: str) -> str:

@@ -125,7 +125,7 @@ def test_prefixed_names_can_be_taken_apart(name):
         names.history_workload,
     ],
 )
-def test_foreign_names_are_nobodys(decode):
+def test_foreign_names_are_not_ours(decode):
     """A name without the prefix, or with nothing behind it, is not one of ours."""
     assert decode("foreign") is None
     assert decode(names.claim("")) is None
@@ -136,19 +136,12 @@ def test_w22_policies_of_two_spellings_do_not_fight():
     """LAX and lax are two cities, so they have two policies."""
     assert names.policy("LAX") == "city-lax"
     assert names.policy("lax") != names.policy("LAX")
-    assert names.policy_city("city-lax") == "LAX"
-    assert names.policy_city(names.policy("lax")) is None
-    assert names.policy_city("other") is None
-    assert names.policy_city(names.policy("-")) is None
 
 
 @given(CITY, CITY)
 def test_no_two_cities_share_a_policy(one, other):
-    """Different cities have different policies, and a plain name gives the city back."""
-    name = names.policy(one)
-
-    assert (name == names.policy(other)) == (one == other)
-    assert names.policy_city(name) in (one, None)
+    """Different cities have different policies."""
+    assert (names.policy(one) == names.policy(other)) == (one == other)
 
 
 @given(st.text(string.ascii_uppercase, min_size=60, max_size=80))
@@ -175,17 +168,9 @@ def test_names_that_are_no_network_binding(name):
 
 
 @given(LABEL, st.sampled_from(["WorkloadDeployment", "ConfigMap"]))
-def test_resource_binding_names_can_be_taken_apart(name, kind):
-    """Karmada's binding gives back the object's name and, in lower case, its kind."""
-    binding = names.resource_binding(name, kind)
-
-    assert names.resource_binding_parts(binding) == (name, kind.lower())
-
-
-@pytest.mark.parametrize("name", ["web", "web-", "-configmap", ""])
-def test_names_that_are_no_resource_binding(name):
-    """Without a name or without a kind it is no binding's."""
-    assert names.resource_binding_parts(name) is None
+def test_resource_bindings_are_named_as_karmada_names_them(name, kind):
+    """Karmada's binding has the object's name and, in lower case, its kind."""
+    assert names.resource_binding(name, kind) == f"{name}-{kind.lower()}"
 
 
 @given(st.tuples(LABEL, LABEL), st.tuples(LABEL, LABEL))

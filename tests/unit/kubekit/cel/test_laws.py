@@ -18,10 +18,10 @@ from kubekit.cel.operations.comparison import equals, same
 from kubekit.cel.schema_types import declared, escaped
 from kubekit.cel.syntax.parser import parse
 from kubekit.cel.syntax.text import quoted, quoted_bytes, string_value
-from kubekit.cel.syntax.unparsing import unparsed
 from kubekit.cel.types import DYN
 from tests.support.generated import depth
 from tests.support.generated.cel_strategies import documents, expressions, nonsense
+from tests.support.kubekit.unparsing import unparsed
 
 ANY = KUBERNETES.extended({"object": DYN}, {})
 

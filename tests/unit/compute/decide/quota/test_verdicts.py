@@ -361,7 +361,7 @@ def test_a_grant_that_has_not_opened_the_gate_does_not_outlive_an_outage():
     assert said(got) == ("False", Reason.QUOTA_BACKEND_UNAVAILABLE)
 
 
-def test_an_instance_of_nobodys_making_is_judged_too():
+def test_an_instance_without_a_deployment_gets_a_verdict_too():
     """Without a controller part there is no gate, and nothing was ever granted."""
     bare = instance()
     spec = msgspec.structs.replace(bare.spec, controller=None)

@@ -188,7 +188,7 @@ def test_claims_that_go_while_they_are_answered_are_let_go(tmp_path):
     staged(tmp_path, story, *PLANES)
 
 
-def test_the_book_of_a_project_that_is_not_engaged_is_nobodys():
+def test_a_project_that_is_not_engaged_has_no_ledger():
     """A pass for a project that has gone ends there."""
     with pytest.raises(NotEngaged):
         ClaimLedgers().of(cluster_name("shop"))

@@ -226,7 +226,7 @@ async def test_an_object_is_chosen_by_its_labels(
 
 @pytest.mark.parametrize("kind", [MUTATING, VALIDATING])
 @scenario
-async def test_w1_configurations_are_nobodys_business(there: World, server: Server, kind: str):
+async def test_w1_configurations_are_sent_to_no_webhook(there: World, server: Server, kind: str):
     """Otherwise a webhook that denies everything could never be removed."""
     everything = {"resources": ["*/*"]}
     no = server.on("x", lambda _: {"allowed": False})

@@ -402,7 +402,7 @@ def test_writes_before_managed_fields_were_tracked():
     assert '"before-first-apply" using' in refused.value.message
 
 
-def test_versions_that_are_served_no_more_are_in_nobodys_way():
+def test_versions_that_are_no_longer_served_block_nothing():
     """Their owners are forgotten."""
     shape = Shape(SHAPE.whole, status=True, served=["apply.example.com/v2"])
     story = Story().put("u", {"replicas": 1})
@@ -565,7 +565,7 @@ def test_configurations_that_cannot_be_owned(spec, why):
     assert refused.value.message == f"failed to create typed patch object ({subject}): {why}"
 
 
-def test_d3_nulls_and_untyped_values_are_nobodys_fault():
+def test_d3_nulls_and_untyped_values_cause_no_error():
     """What the schema does not judge here is judged when the object is checked."""
     spec = {
         "ios": {"b": 1},
