@@ -1,1 +1,5 @@
-"""Our reconcilers, by the role that runs them. Each reads, asks `decide`, and writes what differs."""
+"""Our reconcilers, by the role that runs them. Each reads, calls `decide`, and writes what differs.
+
+`management` is for projects and the hub, `cell` for cells. `compute.app.roles` starts them, and
+`docs/controllers.md` lists what each of them watches and writes.
+"""

@@ -1,4 +1,7 @@
-"""The status of bindings and Works: pure functions; equal states give equal messages."""
+"""The status of bindings and Works: pure functions; equal states give equal messages.
+
+The status of the object itself is aggregated in `interpreter`.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

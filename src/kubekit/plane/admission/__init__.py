@@ -1,1 +1,4 @@
-"""Admission plugins of a plane: webhooks, and the plane's quota."""
+"""Two admission plugins that every plane has: webhooks, and the quota of the plane.
+
+The chain that calls plugins is `kubekit.plane.registry.admission`.
+"""

@@ -1,7 +1,7 @@
 """The admission chain: mutating plugins first, then validating plugins.
 
-Functions of this process and webhooks are both plugins. Most planes have none for most kinds, so an
-empty chain costs next to nothing.
+Functions of this process and webhooks (`kubekit.plane.admission`) are both plugins. Most planes have
+none for most kinds, so an empty chain costs next to nothing.
 """
 
 from collections.abc import Awaitable, Callable

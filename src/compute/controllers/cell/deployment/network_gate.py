@@ -1,5 +1,8 @@
 """The networks of a deployment: what is read, what is requested, and what requeues it.
 
+The gate Network itself is removed from each Instance by `deployment_plan.updated`, once the networks
+are ready.
+
 Nothing is polled. A deployment waits for its city's Location, for its bindings, and for the contexts,
 claims and subnets that these lead to; a change of any of them requeues exactly the deployments that
 use it.

@@ -1,4 +1,4 @@
-"""Admission of Workloads, as a webhook or in process.
+"""Admission of Workloads, as a webhook (`webhooks`) or in process (`compute.app.admission`).
 
 First `defaults` are set, then `WorkloadAdmission` validates the result, which is what is stored. The
 rules are those of `compute.decide.validation`, which the command line uses too. Checks that need the
