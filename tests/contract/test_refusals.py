@@ -148,7 +148,9 @@ async def test_a_scale_takes_over_and_does_not_begin(widgets: Collection):
     assert owners == {"free": {None}, "owned": {None, "scale"}}
 
 
-async def test_fields_that_the_server_adds_have_no_manager(namespaces, roles: Collection, space: str):
+async def test_fields_that_the_server_adds_have_no_manager(
+    namespaces, roles: Collection, space: str
+):
     """A namespace's finalizer, and the rules that a role does not have."""
     namespace = await namespaces.get(space)
     role = await roles.make("one")

@@ -147,13 +147,13 @@ def test_the_first_page_of_an_old_list_already_sets_the_cache_back():
             seen = await stage.users[A].get(Parent, name, NAMESPACE)
             await stage.users[A].patch(seen, replace(seen, spec=ParentSpec(content="new")))
         await asyncio.sleep(1.0)
-        seen = []
-        informer.listen(lambda change: seen.append((change.new, informer.cache.revision)))
+        changes = []
+        informer.listen(lambda change: changes.append((change.new, informer.cache.revision)))
         newest = informer.cache.revision
-        seen.clear()
+        changes.clear()
         stage.links[A].weather = Weather(stale_list=1.0, expired=1.0)
         await _relisted(stage, informer)
-        return [newest - revision for shown, revision in seen if not shown.spec.content]
+        return [newest - revision for shown, revision in changes if not shown.spec.content]
 
     behind = on_stage(story)
 

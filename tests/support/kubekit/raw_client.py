@@ -32,8 +32,13 @@ class Reply:
             status = msgspec.json.decode(self.body)
         except msgspec.DecodeError:
             return "its refusal is no JSON"
-        status = {name: status.get(name) for name in ("kind", "apiVersion", "status", "code")}
-        if status != {"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": self.code}:
+        envelope = {name: status.get(name) for name in ("kind", "apiVersion", "status", "code")}
+        if envelope != {
+            "kind": "Status",
+            "apiVersion": "v1",
+            "status": "Failure",
+            "code": self.code,
+        }:
             return "its refusal is no Status"
         return "" if status.get("reason") and status.get("message") else "it says not why"
 

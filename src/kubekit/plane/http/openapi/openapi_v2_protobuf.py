@@ -136,7 +136,7 @@ def _info(node: Document) -> bytes:
 
 def _paths(value: Document) -> bytes:
     """The one map whose entries have another number."""
-    entries = (_text(1, name) + _nested(2, _path(value)) for name, value in value.items())
+    entries = (_text(1, name) + _nested(2, _path(item)) for name, item in value.items())
     return _nested(8, b"".join(_nested(2, entry) for entry in entries))
 
 

@@ -48,7 +48,7 @@ def _in_members(schema: Schema, judge: Judge) -> Probe | None:
     if not probes and probe_other is None:
         return None
 
-    def probe(value: object) -> bool:
+    def probe_members(value: object) -> bool:
         if not isinstance(value, dict):
             return True
         if not all(probe(value[name]) for name, probe in probes if name in value):
@@ -57,7 +57,7 @@ def _in_members(schema: Schema, judge: Judge) -> Probe | None:
             probe_other(inner) for name, inner in value.items() if name not in inside
         )
 
-    return probe
+    return probe_members
 
 
 def _in_items(schema: Schema, judge: Judge) -> Probe | None:
