@@ -3,7 +3,8 @@
 A deleted Instance releases its claim, or leaves it to the next Instance of its slot. A claim leaks if
 the slot is removed before the next Instance is created, if a finalizer is removed by hand, or if the
 project is unreachable for too long. That is rare, but each would hold quota indefinitely. So every
-claim of this cell without an Instance is reconciled when either changes. Nothing is polled.
+claim of this cell without an Instance is reconciled when either changes. Only the claim of an empty
+slot is polled: no watch event reports a slot that is removed while it is empty.
 """
 
 import logging
