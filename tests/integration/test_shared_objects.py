@@ -25,7 +25,7 @@ def changed_in_hand() -> list[str]:
     return [
         f"{cache.kind.__name__} {key}"
         for cache in caches()
-        for key, data in cache.kept()
+        for key, data in cache.entries()
         if not isinstance(known := cache.known(*key), bytes)
         and known != decoded_again(cache.kind, data)
     ]

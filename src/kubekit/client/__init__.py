@@ -3,15 +3,19 @@
     Client            get, list, watch, create, patch, apply and delete objects as their classes
     HttpClient        the client of a server reached over HTTP
     HttpSettings      timeouts, retries and limits of that client
-    Transport         what a client sends requests through; it knows documents and no classes
+    Transport         the protocol that sends requests as JSON documents, without classes
     Connection        the address of a server, and the credentials to use there
     load_kubeconfig   the connection of a context in kubeconfig files
-    Misconfigured     settings that lead to no connection
+    Misconfigured     the error for settings that do not describe a connection
     ListOptions       selectors, page size and version of a list
     WatchOptions      selectors and start of a watch
     WriteOptions      field manager, dry run and validation of a write
     DeleteOptions     preconditions and propagation of a delete
     follow            a list followed by watches, repeated as often as needed
+
+Start reading with `transport`, the protocol, and `client`, the typed client above it. `list_watch` is
+the reflector below every informer. `http` implements the protocol over a socket, `kubeconfig` reads
+connections from files, and `kubekit.plane` has the transport to a plane in the same process.
 
 Inside of a pod, `kubekit.client.in_cluster` makes the connection. A name is imported when it is first
 used, because a command that needs the options only should not load TLS and YAML.

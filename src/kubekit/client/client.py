@@ -70,7 +70,7 @@ class Client:
         await self.close()
 
     async def close(self) -> None:
-        """Close what the transport holds open. A transport without a connection holds nothing."""
+        """Close the connections of the transport, if it has any."""
 
     async def get(self, kind: type[K], name: str, namespace: str = "") -> K:
         return _read(kind, await self.raw.get(ResourceLocation(kind.RESOURCE, namespace, name)))
@@ -85,7 +85,7 @@ class Client:
     async def list(
         self, kind: type[K], namespace: str = "", options: ListOptions = EVERYTHING
     ) -> Listing[K]:
-        """One page. Objects that the class cannot read are named in it, not raised."""
+        """One page. Objects that the class cannot read are in its ``unreadable``; they raise no error."""
         document = await self.raw.list(ResourceLocation(kind.RESOURCE, namespace), options)
         meta = msgspec.convert(document["metadata"], ListMeta)
         items = document["items"] or ()
@@ -105,16 +105,16 @@ class Client:
         options = replace(options, limit=page)
         pages: list[Listing[K]] = []
         restarts = 0
-        wanted = options
+        next_options = options
         while not pages or pages[-1].continue_:
             try:
-                pages.append(await self.list(kind, namespace, wanted))
+                pages.append(await self.list(kind, namespace, next_options))
             except Expired:
                 if not pages or restarts:
                     raise
-                wanted, pages, restarts = options, [], restarts + 1
+                next_options, pages, restarts = options, [], restarts + 1
             else:
-                wanted = next_page(options, pages[-1].continue_)
+                next_options = next_page(options, pages[-1].continue_)
             await asyncio.sleep(0)
         items = tuple(chain.from_iterable(listing.items for listing in pages))
         unreadable = tuple(chain.from_iterable(listing.unreadable for listing in pages))
@@ -126,9 +126,9 @@ class Client:
     ) -> AsyncIterator[AsyncIterator[TypedEvent[K]]]:
         """The events. The stream is open once the context is entered; leaving it closes it."""
         async with self.raw.watch(ResourceLocation(kind.RESOURCE, namespace), options) as events:
-            seen = (read_event(kind, event.type, event.object) async for event in events)
-            async with aclosing(seen):
-                yield seen
+            typed_events = (read_event(kind, event.type, event.object) async for event in events)
+            async with aclosing(typed_events):
+                yield typed_events
 
     async def create(self, obj: K, options: WriteOptions = PLAIN_WRITE) -> K:
         document = _document(obj)
@@ -162,13 +162,13 @@ class Client:
         """
         options = WriteOptions(field_manager=manager, force=force)
         if isinstance(obj, Object):
-            location, document = _location_of(obj), _applied(obj)
+            location, document = _location_of(obj), _apply_document(obj)
             written = await self.raw.patch(location, PatchType.APPLY, document, options)
             return _read(type(obj), written)
         return await self.raw.patch(_location_in(obj), PatchType.APPLY, obj, options)
 
     async def delete(self, obj: K, options: DeleteOptions = PLAIN_DELETE) -> None:
-        """Delete this very object, and no later one of its name.
+        """Delete the object with this uid, never a later object of the same name.
 
         The uid is a precondition of every request, whatever the options are.
         """
@@ -195,7 +195,7 @@ def next_page(options: ListOptions, continue_: str) -> ListOptions:
 
 
 def _document(obj: Object) -> Document:
-    """The object as plain JSON values; the receiver may keep and change them."""
+    """The object as plain JSON values, which the transport may keep and change."""
     document: Document = msgspec.to_builtins(obj, str_keys=True)
     return document
 
@@ -204,7 +204,7 @@ def _read(kind: type[K], document: Document) -> K:
     return scheme.decode_as(kind, document)
 
 
-def _applied(obj: Object) -> Document:
+def _apply_document(obj: Object) -> Document:
     document = _document(obj)
     # The server tracks the owners of fields, and a status subresource is written by its own path.
     document["metadata"].pop("managedFields", None)

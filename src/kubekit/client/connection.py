@@ -25,7 +25,7 @@ _TOKEN_MARKS: Final = "!#$&'*+-.^_`|~"  # noqa: S105 - the token of HTTP's gramm
 
 
 class Misconfigured(ValueError):
-    """Settings that lead to no connection. The message names the file, the field and the fix."""
+    """Settings that do not describe a connection. The message names the file, the field and the fix."""
 
 
 class NoCredentials(Unauthorized):
@@ -143,7 +143,7 @@ def tls_context(connection: Connection) -> ssl.SSLContext:
 
     It raises `Misconfigured` for a bad authority and `NoCredentials` for a bad certificate.
     """
-    context = _verifying(connection)
+    context = _verifying_context(connection)
     if connection.insecure:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
@@ -152,15 +152,15 @@ def tls_context(connection: Connection) -> ssl.SSLContext:
         try:
             load_certificate(context, client)
         except ValueError as error:
-            where = f"{connection.origin}: client certificate"
-            raise NoCredentials(f"{where}: {error}".lstrip(": ")) from error
+            subject = f"{connection.origin}: client certificate"
+            raise NoCredentials(f"{subject}: {error}".lstrip(": ")) from error
     return context
 
 
 def authority_problem(authority: bytes) -> str:
     """What is wrong with an authority; empty if nothing is."""
     try:
-        _trusting(authority, ConnectionOrigin())
+        _trusting_context(authority, ConnectionOrigin())
     except Misconfigured as error:
         return str(error)
     return ""
@@ -178,8 +178,8 @@ def load_certificate(context: ssl.SSLContext, client: ClientCertificate) -> None
         try:
             context.load_cert_chain(path, password=_refuse)
         except ssl.SSLError as error:
-            what = _PAIR_PROBLEMS.get(error.reason or "", "not a certificate and its key in PEM")
-            raise ValueError(what) from error
+            problem = _PAIR_PROBLEMS.get(error.reason or "", "not a certificate and its key in PEM")
+            raise ValueError(problem) from error
 
 
 _NO_AUTHORITY: Final = "the certificate authority holds no certificate"
@@ -194,19 +194,19 @@ def _refuse() -> NoReturn:
     raise ValueError("the private key is encrypted; use one without a password")
 
 
-def _verifying(connection: Connection) -> ssl.SSLContext:
+def _verifying_context(connection: Connection) -> ssl.SSLContext:
     """A context that accepts what Go does: an authority may be the certificate of the server itself."""
     if connection.authority is None:
         context = ssl.create_default_context()
     else:
-        context = _trusting(connection.authority, connection.origin)
+        context = _trusting_context(connection.authority, connection.origin)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     return context
 
 
-def _trusting(authority: bytes, origin: ConnectionOrigin) -> ssl.SSLContext:
+def _trusting_context(authority: bytes, origin: ConnectionOrigin) -> ssl.SSLContext:
     """A context that trusts this authority only. Text around the certificates is ignored, as in Go."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:

@@ -163,7 +163,7 @@ class KeyPair:
 
 @dataclass(frozen=True, slots=True)
 class Both:
-    """A header from one and a certificate from another, because one caller may have both."""
+    """The header of one and the certificate of another: a user may have both."""
 
     header: Credentials
     tls: Credentials
@@ -189,7 +189,7 @@ def token_in(path: Path) -> str:
 
 
 def sendable(text: str) -> bool:
-    """Whether a header can carry the text."""
+    """Whether the text may be sent in a header."""
     return _UNSENDABLE.search(text) is None
 
 

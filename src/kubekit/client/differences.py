@@ -22,9 +22,9 @@ _ABSENT: Final = object()
 
 
 def difference(existing: K, desired: K, *, part: Part = "") -> Document:
-    """The merge patch from one view to the other, in one part; empty if they do not differ there.
+    """The merge patch from one view to the other, for one part; empty if that part is the same.
 
-    The part is the status, or everything but the status, because a server has two paths for them.
+    The parts are the status and everything else: a server has a path for each.
     """
     patch: Document = {}
     for member in _members(type(desired)):
@@ -39,7 +39,7 @@ def difference(existing: K, desired: K, *, part: Part = "") -> Document:
 
 
 class _Member(NamedTuple):
-    """A field of a class. What is ``default``, or is empty and of the type ``empty``, is not written."""
+    """A field of a class. A value that is ``default``, or an empty dict if ``empty`` is dict, is not written."""
 
     name: str
     wire: str
@@ -101,6 +101,6 @@ def _merged(existing: object, desired: object) -> object:
 
 
 def _has_empty_status(obj: Object) -> bool:
-    """Whether the status is what the class makes of an absent one."""
+    """Whether the status is the default that the class has for an absent one."""
     status = getattr(obj, _STATUS, None)
     return status is not None and status == type(status)()

@@ -59,7 +59,7 @@ class _Loader(_Base):  # type: ignore[misc]  # the C loader has no type of its o
         seen: set[str] = set()
         for key, _ in node.value:
             if not isinstance(key, yaml.ScalarNode):
-                raise _refused("a key must be a word", key)
+                raise _refused("a key must be a string, not a list or map", key)
             if key.value in seen:
                 raise _refused(f"the key {key.value!r} is given twice", key)
             seen.add(key.value)
@@ -120,7 +120,7 @@ def read(text: bytes, most_nodes: int | None = None) -> list[object]:
     except yaml.MarkedYAMLError as error:
         problem = error.problem or str(error.context)
         hint = _HINTS.get(problem, "")
-        raise UnreadableDocument(_place(error.problem_mark), f"{problem}{hint}") from error
+        raise UnreadableDocument(_position(error.problem_mark), f"{problem}{hint}") from error
     except yaml.reader.ReaderError as error:
         problem = f"not readable as text: {error.reason}"
         raise UnreadableDocument(f", byte {error.position + 1}", problem) from error
@@ -132,9 +132,9 @@ def _with_joined_surrogates(text: bytes) -> bytes:
     return _TWO_ESCAPES.sub(_one_escape, text) if looks_like_json else text
 
 
-def _one_escape(found: re.Match[bytes]) -> bytes:
-    both = int(found[2] + found[3], 16)
-    return found[1] + b"\\U%08x" % (0x10000 + ((both >> 16 & 0x3FF) << 10) + (both & 0x3FF))
+def _one_escape(match: re.Match[bytes]) -> bytes:
+    both = int(match[2] + match[3], 16)
+    return match[1] + b"\\U%08x" % (0x10000 + ((both >> 16 & 0x3FF) << 10) + (both & 0x3FF))
 
 
 def _count_directives(text: bytes) -> int:
@@ -154,11 +154,11 @@ def _guard(text: bytes, most_nodes: int | None) -> None:
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
         if isinstance(event, yaml.AliasEvent):
-            raise UnreadableDocument(_place(event.start_mark), "aliases are not supported")
+            raise UnreadableDocument(_position(event.start_mark), "aliases are not supported")
         if getattr(event, "tag", None) not in _PLAIN_TAGS:
-            raise UnreadableDocument(_place(event.start_mark), "tags are not supported")
+            raise UnreadableDocument(_position(event.start_mark), "tags are not supported")
         if depth > DEPTH_LIMIT:
-            location = _place(event.start_mark)
+            location = _position(event.start_mark)
             raise UnreadableDocument(location, f"nested deeper than {DEPTH_LIMIT} levels")
 
 
@@ -166,5 +166,5 @@ def _refused(problem: str, node: yaml.Node) -> yaml.MarkedYAMLError:
     return yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
 
 
-def _place(mark: Any) -> str:  # noqa: ANN401 - one of PyYAML's two kinds of mark, or none
+def _position(mark: Any) -> str:  # noqa: ANN401 - one of PyYAML's two kinds of mark, or none
     return f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""

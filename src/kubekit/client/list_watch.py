@@ -38,7 +38,7 @@ _PAGE: Final = 500  # objects
 _LIST_PATIENCE: Final = 90.0  # seconds for a page; a server gives up after 60
 _WATCH_SECONDS: Final = (300, 600)  # how long a watch is asked to last, drawn anew for each
 _GRACE: Final = 30.0  # seconds after its time when a watch must have ended
-_PROVEN: Final = 1.0  # seconds; a watch that ends before that counts as failed
+_HEALTHY_AFTER: Final = 1.0  # seconds; a watch that ends before that counts as failed
 _BURST: Final = 100  # changes yielded before other tasks run
 _PAUSES: Final = (0.8, 30.0)  # seconds after an error: the first, and the most
 _LONGEST_RETRY_AFTER: Final = 300.0  # seconds that a Retry-After is honoured for
@@ -175,22 +175,22 @@ class _Follower(Generic[K]):
             watch = self._collection.watch(self._version, seconds)
             changes = await in_time(stack.enter_async_context(watch), deadline)
             opened = loop.time()
-            stack.callback(loop.call_later(_PROVEN, self._settle).cancel)
-            patience = stack.enter_context(closing(StreamDeadline(deadline)))
+            stack.callback(loop.call_later(_HEALTHY_AFTER, self._settle).cancel)
+            deadline_guard = stack.enter_context(closing(StreamDeadline(deadline)))
             received = 0
-            while (seen := await patience.next(changes)) is not None:
-                if self._is_news(seen):
+            while (event := await deadline_guard.next(changes)) is not None:
+                if self._is_new(event):
                     self._settle()
-                    yield seen
+                    yield event
                 received += 1
                 if received % _BURST == 0:
                     await asyncio.sleep(0)
-        if loop.time() - opened < _PROVEN:
+        if loop.time() - opened < _HEALTHY_AFTER:
             raise Unavailable("the server ended the watch right after its start")
 
-    def _is_news(self, seen: TypedEvent[K]) -> bool:
+    def _is_new(self, event: TypedEvent[K]) -> bool:
         """Whether a change was not yielded yet; a duplicated stream repeats some."""
-        version = seen.resource_version
+        version = event.resource_version
         if not version:
             return True
         number = _number(version)
@@ -207,8 +207,8 @@ class _Follower(Generic[K]):
         if self._settled:
             return
         self._settled = True
-        self._pace.rest()
-        self._absence.rest()
+        self._pace.reset()
+        self._absence.reset()
         self._report_change(None)
 
     def _pause_after(self, error: Exception) -> float:
@@ -219,8 +219,8 @@ class _Follower(Generic[K]):
             self._whole = not self._version
         if isinstance(error, ApiError) and not isinstance(error, _PASSING):
             self._version = ""
-        # An expired version is normal, and an error only if it happens again.
-        if not (isinstance(error, Expired) and self._pace.rested):
+        # An expired version is normal; it is reported only if it happens again.
+        if not (isinstance(error, Expired) and self._pace.at_first_wait):
             self._report_change(error)
         return max(self._pace.wait(), _retry_after(error))
 

@@ -1,7 +1,7 @@
 """The proxy that environment variables name for a server, by the rules of Go's clients.
 
 ``HTTPS_PROXY`` and ``HTTP_PROXY`` name a proxy by the scheme of the server, ``NO_PROXY`` lists
-what is reached without one: addresses, networks, and domains with their subdomains. The machine
+the servers that need none: addresses, networks, and domains with their subdomains. The machine
 itself is always reached without a proxy.
 """
 
@@ -62,8 +62,8 @@ def _matches_rule(
         return True
     if "/" in rule:
         return address is not None and _in_network(rule, address)
-    name, wanted = _split(rule)
-    if wanted and wanted != str(port):
+    name, rule_port = _split(rule)
+    if rule_port and rule_port != str(port):
         return False
     if address or _address(name):
         return address is not None and address == _address(name)
@@ -76,8 +76,8 @@ def _split(rule: str) -> tuple[str, str]:
     if _address(rule):
         return rule, ""
     name, colon, port = rule.rpartition(":")
-    host, wanted = (name, port) if colon and port.isdecimal() else (rule, "")
-    return host.strip("[]"), wanted
+    host, rule_port = (name, port) if colon and port.isdecimal() else (rule, "")
+    return host.strip("[]"), rule_port
 
 
 def _address(host: str) -> IPv4Address | IPv6Address | None:

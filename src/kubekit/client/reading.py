@@ -78,11 +78,11 @@ def read_listing(
     items: list[K] = []
     unreadable: list[UnreadableObject] = []
     for document in documents:
-        read = _item(kind, document)
-        if isinstance(read, UnreadableObject):
-            unreadable.append(read)
+        item = _item(kind, document)
+        if isinstance(item, UnreadableObject):
+            unreadable.append(item)
         else:
-            items.append(read)
+            items.append(item)
     return Listing(tuple(items), version, continue_, tuple(unreadable))
 
 
@@ -102,8 +102,8 @@ def read_notice(kind: type[K], change: Change, data: bytes) -> TypedEvent[K]:
         obj = read_shared(kind, data)
     except scheme.DecodeError:
         return read_event(kind, change, data)
-    own = obj.metadata
-    return TypedEvent(change, obj, own.resource_version, own.namespace, own.name, None, data)
+    meta = obj.metadata
+    return TypedEvent(change, obj, meta.resource_version, meta.namespace, meta.name, None, data)
 
 
 def read_event(kind: type[K], change: Change, document: bytes | Document) -> TypedEvent[K]:
@@ -118,8 +118,8 @@ def read_event(kind: type[K], change: Change, document: bytes | Document) -> Typ
         return TypedEvent(
             change, None, meta.resource_version, meta.namespace, meta.name, str(error)
         )
-    own = obj.metadata
-    return TypedEvent(change, obj, own.resource_version, own.namespace, own.name)
+    metadata = obj.metadata
+    return TypedEvent(change, obj, metadata.resource_version, metadata.namespace, metadata.name)
 
 
 class _Identity(Wire, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""Waiting times: between two attempts, and for a response."""
+"""Backoff between attempts, and deadlines for responses and streams."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
@@ -7,7 +7,7 @@ from typing import Final, TypeVar
 
 T = TypeVar("T")
 
-_TOO_LONG: Final = "the stream outlived its time and was given up as half open"
+_TOO_LONG: Final = "the stream did not end by its deadline and counts as half open"
 
 
 class JitteredBackoff:
@@ -19,8 +19,8 @@ class JitteredBackoff:
         self._most = most
 
     @property
-    def rested(self) -> bool:
-        """Whether there was no wait since the start, or since the last `rest`."""
+    def at_first_wait(self) -> bool:
+        """Whether there was no wait since the start, or since the last `reset`."""
         return self._next == self._first
 
     def wait(self) -> float:
@@ -28,7 +28,7 @@ class JitteredBackoff:
         wait, self._next = self._next, min(self._next * 2, self._most)
         return wait * self._chance.uniform(0.5, 1)
 
-    def rest(self) -> None:
+    def reset(self) -> None:
         """Start again with the first wait."""
         self._next = self._first
 
@@ -43,7 +43,7 @@ class StreamDeadline:
     def __init__(self, deadline: float) -> None:
         self._timer = asyncio.get_running_loop().call_at(deadline, self._end)
         self._over = False
-        self._struck = False  # the deadline passed in the middle of a read
+        self._expired_in_read = False  # the deadline passed in the middle of a read
         self._waiting: asyncio.Task[object] | None = None
 
     async def next(self, stream: AsyncIterator[T]) -> T | None:
@@ -58,7 +58,7 @@ class StreamDeadline:
             return await anext(stream, None)
         except asyncio.CancelledError:
             # Another cancellation at the same moment must not be swallowed.
-            if self._struck and task.uncancel() <= before:
+            if self._expired_in_read and task.uncancel() <= before:
                 raise TimeoutError(_TOO_LONG) from None
             raise
         finally:
@@ -71,7 +71,7 @@ class StreamDeadline:
     def _end(self) -> None:
         self._over = True
         if self._waiting is not None:
-            self._struck = True
+            self._expired_in_read = True
             self._waiting.cancel()
 
 

@@ -18,7 +18,7 @@ Change = Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]
 
 @dataclass(frozen=True, slots=True)
 class ResourceLocation:
-    """What a request is about: a collection, or with a name one object of it.
+    """The target of a request: a collection, or with a name one object of it.
 
     An empty namespace means a cluster-scoped kind, or all namespaces at once.
     """
@@ -31,14 +31,14 @@ class ResourceLocation:
 
 @dataclass(frozen=True, slots=True)
 class WatchEvent:
-    """One change. An ``ERROR`` event is raised instead, as the error that it contains."""
+    """One change. For an ``ERROR`` event, the error that it contains is raised instead."""
 
     type: Change
     object: Document
 
 
 class Transport(Protocol):
-    """What sends requests to one plane."""
+    """Sends requests to one plane."""
 
     async def get(self, location: ResourceLocation, resource_version: str = "") -> Document: ...
 

@@ -10,7 +10,7 @@ _UNWRITABLE = "the document cannot be written as JSON"
 
 
 def encoded(value: object) -> bytes:
-    """The value as JSON. `BadRequest` for what JSON does not have."""
+    """The value as JSON. A value that JSON cannot express is a `BadRequest`."""
     try:
         body = msgspec.json.encode(value)
         # The encoder writes null for NaN and the infinities.

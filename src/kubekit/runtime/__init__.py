@@ -13,6 +13,11 @@
     Manager            runs the `Runnables` of one process, and leads if it has an `Elector`
     Metrics            the numbers of one process, as Prometheus reads them
 
+Start reading with `requests`, `sources` and `controller`: how a change becomes a request, and a request a
+reconcile pass. `manager` runs the controllers of a process. In the folders: `watching` has informers
+and caches, `queueing` the work queue and the workers, `reconciling` the pass and its writes,
+`providers` the sources of clusters, and `reporting` events, metrics and health.
+
 `docs/kubekit.md` shows a whole controller and its test, `docs/requeue.md` when a request is
 reconciled again. A name is imported when it is first used, because a command that needs the types of
 requests only should not load the metrics.

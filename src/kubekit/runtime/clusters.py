@@ -24,7 +24,7 @@ class Cluster:
     """One cluster for as long as it is engaged.
 
     Reconcilers use ``client``, which records what they write; informers read through their own.
-    ``broken`` names the tasks of the cluster that failed: what they kept in sync no longer is.
+    ``broken`` lists the tasks of the cluster that failed: their caches are no longer kept in sync.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Cluster:
 
 
 class Aware(Protocol):
-    """A listener for clusters that are engaged and disengaged. Neither call may wait for anything."""
+    """A listener for clusters that are engaged and disengaged. Neither call may block."""
 
     def engage(self, cluster: Cluster) -> None: ...
 
@@ -58,8 +58,9 @@ class Aware(Protocol):
 class Clusters:
     """The clusters of one role, by name, in the order in which they were engaged.
 
-    ``parts`` are selectors of kinds of which this role needs only a part: a cell has no use for the
-    copies that other cells keep on the hub. Objects that are written must match the selector too.
+    ``parts`` has a selector for each kind of which this role needs only some objects. For example, a
+    cell does not need the copies that other cells keep on the hub. Objects that are written must match
+    the selector too.
     """
 
     def __init__(
@@ -71,7 +72,7 @@ class Clusters:
         # The context of the process, not of the pass that engages a cluster: the cluster outlives it.
         self._context = copy_context()
         self._engaged: dict[ClusterName, Cluster] = {}
-        self._leaving: dict[Cluster, None] = {}  # disengaged, and not yet ended
+        self._disengaging: dict[Cluster, None] = {}  # disengaged, and not yet ended
         self._aware: list[Aware] = []
 
     def __iter__(self) -> Iterator[Cluster]:
@@ -97,7 +98,7 @@ class Clusters:
         raise NotEngaged(ClusterName(self.role))
 
     def join(self, aware: Aware) -> None:
-        """Call a listener for every engaged cluster, and for each that comes or goes."""
+        """Call a listener for every engaged cluster, and whenever one is engaged or disengaged."""
         self._aware.append(aware)
         for cluster in self:
             aware.engage(cluster)
@@ -108,9 +109,8 @@ class Clusters:
         Engaging it again with the same client changes nothing. Another client for the same name is
         another cluster, which replaces the first.
         """
-        while (
-            present := self._engaged.get(name)
-        ) is not None:  # a concurrent call may have been faster
+        # A loop: a concurrent call may engage the name while the first cluster is disengaged.
+        while (present := self._engaged.get(name)) is not None:
             if present.connection is client:
                 return present
             await self.disengage(name)
@@ -128,15 +128,15 @@ class Clusters:
         """
         cluster = self._engaged.pop(name, None)
         if cluster is not None:
-            self._leaving[cluster] = None
+            self._disengaging[cluster] = None
             for aware in reversed(self._aware):
                 aware.disengage(cluster)
-        for leaving in [one for one in self._leaving if one.name == name]:
-            await self._end(leaving)
+        for old in [old for old in self._disengaging if old.name == name]:
+            await self._end(old)
 
     async def close(self) -> None:
-        """Disengage every cluster, the youngest first."""
-        for cluster in [*reversed(list(self)), *self._leaving]:
+        """Disengage every cluster, the newest first."""
+        for cluster in [*reversed(list(self)), *self._disengaging]:
             await self.disengage(cluster.name)
 
     def problems(self) -> list[str]:
@@ -154,5 +154,5 @@ class Clusters:
             await cluster.connection.close()
         except Exception:  # noqa: BLE001 - whatever it is, the connection is no longer used
             _log.warning("connection not closed", exc_info=True, extra=about)
-        self._leaving.pop(cluster, None)
+        self._disengaging.pop(cluster, None)
         _log.info("cluster disengaged", extra=about)

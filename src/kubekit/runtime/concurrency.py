@@ -15,7 +15,7 @@ from kubekit.runtime.scope import Scope
 T = TypeVar("T")
 R = TypeVar("R")
 
-_MOST: Final = 16  # calls at once
+_LARGEST_BATCH: Final = 16  # calls at once
 
 
 async def slow_start_batch(do: Callable[[T], Awaitable[R]], items: Sequence[T]) -> list[R]:
@@ -24,31 +24,31 @@ async def slow_start_batch(do: Callable[[T], Awaitable[R]], items: Sequence[T]) 
     If a call fails, the rest of its batch is awaited, then the first error is raised. No further
     batch is started.
     """
-    done: list[R] = []
+    results: list[R] = []
     for batch in _batches(items):
         if len(batch) == 1:
-            done.append(await do(batch[0]))
+            results.append(await do(batch[0]))
             continue
-        scope = Scope("together", failed=_raised_below)
+        scope = Scope("batch", failed=_ignore_failure)
         try:
             tasks = [scope.spawn(_awaited(do, item), str(n)) for n, item in enumerate(batch)]
             await asyncio.wait(tasks)
         finally:
             await scope.close()
-        done += [task.result() for task in tasks]
-    return done
+        results += [task.result() for task in tasks]
+    return results
 
 
 async def _awaited(do: Callable[[T], Awaitable[R]], item: T) -> R:
     return await do(item)
 
 
-def _raised_below(_task: str, _why: BaseException) -> None:
-    """Ignore the failure here: the caller raises the first error of the batch."""
+def _ignore_failure(_task: str, _why: BaseException) -> None:
+    """Do not log the failure: `slow_start_batch` raises the first error of the batch."""
 
 
 def _batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
     start, size = 0, 1
     while start < len(items):
         yield items[start : start + size]
-        start, size = start + size, min(2 * size, _MOST)
+        start, size = start + size, min(2 * size, _LARGEST_BATCH)

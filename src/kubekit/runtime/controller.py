@@ -36,21 +36,20 @@ from kubekit.runtime.sources import Source
 
 __all__ = ["Controller", "ControllerSettings"]
 
-# Seconds until a request is requeued whose pass wrote, or read live, what the caches do not show
-# yet. Usually a watch event requeues it earlier. An object that appears and disappears while a watch
-# is interrupted causes no event.
-_UNSEEN: Final = 30.0
-_NOT_HELD: Final = 0.5  # seconds between two checks of a term that does not hold
+# Seconds until a requeue, if the pass wrote or read live a version that the caches do not show yet.
+# Usually a watch event requeues the request earlier. There is no event if an object appears and
+# disappears while the watch is interrupted.
+_UNSEEN_REQUEUE: Final = 30.0
+_TERM_RECHECK: Final = 0.5  # seconds between two checks of a term that does not hold
 
-
-_PLAIN: Final = ControllerSettings()
+_DEFAULTS: Final = ControllerSettings()
 
 
 @dataclass(eq=False)
 class Controller:
     """One reconciler over the clusters of a role.
 
-    ``name`` is also its field manager. Requests name clusters of the role ``clusters``; sources may
+    ``name`` is also the field manager of its writes. Requests name clusters of the role ``clusters``; sources may
     be on other roles too.
     """
 
@@ -60,7 +59,7 @@ class Controller:
     sources: Sequence[Source[Any]]
     environment: ExecutionEnvironment
     metrics: Metrics
-    settings: ControllerSettings = _PLAIN
+    settings: ControllerSettings = _DEFAULTS
     recorder: EventRecorder | None = None
     tracing: Tracing | None = None
 
@@ -91,7 +90,7 @@ class Controller:
         self._pool: WorkerPool | None = None
 
     def join(self) -> None:
-        """Start to receive the clusters of every role that has a source. Call it once."""
+        """Join the clusters of every role that has a source. Call it once."""
         for clusters, handlers in self._others.items():
             clusters.join(handlers)
         self.clusters.join(self)
@@ -121,7 +120,9 @@ class Controller:
     async def run(self, term: Leadership | None = None) -> None:
         """Work until `drain`. Cancelling this cancels every running pass at once."""
         limit = self.settings.pass_limit
-        pool = WorkerPool(self.name, lambda pool: self._work(pool, term), limit, self.queue.done)
+        pool = WorkerPool(
+            self.name, lambda pool: self._run_worker(pool, term), limit, self.queue.done
+        )
         self._pool = pool
         await pool.run(self.settings.workers)
 
@@ -135,7 +136,7 @@ class Controller:
         sources = [source for source in self.sources if source.clusters is clusters]
         return SourceHandlers(sources, self._admission.add, self._context)
 
-    async def _work(self, pool: WorkerPool, term: Leadership | None) -> None:
+    async def _run_worker(self, pool: WorkerPool, term: Leadership | None) -> None:
         """One worker."""
         task = asyncio.current_task()
         assert task is not None
@@ -163,7 +164,7 @@ class Controller:
             return
         if term is not None and not term.holds():
             self.queue.add(request)
-            await asyncio.sleep(_NOT_HELD)
+            await asyncio.sleep(_TERM_RECHECK)
         elif wait := self._context.freshness.behind(request, now):
             self.counters.own_write_waits += 1
             self.queue.add_after(request, wait)
@@ -179,37 +180,37 @@ class Controller:
         pool.start(pass_, task)
         self.counters.active += 1
         try:
-            outcome = await self._reconciled(pass_, task)
+            outcome = await self._outcome_of(pass_, task)
         finally:
             pass_.finished = True
             self.counters.active -= 1
-            asked_meanwhile = pool.finish(pass_)
+            requested_again = pool.finish(pass_)
             self._conclude(pass_, outcome)
-            if asked_meanwhile:
+            if requested_again:
                 self._admission.add(pass_.request)
         if pass_.stopped:
-            await _absorb(task)
+            await _absorb_cancellation(task)
 
-    async def _reconciled(self, pass_: Pass, task: "asyncio.Task[None]") -> PassOutcome:
+    async def _outcome_of(self, pass_: Pass, task: "asyncio.Task[None]") -> PassOutcome:
         """The outcome of a pass. Only exceptions that end the worker itself are raised from here."""
         current.set(pass_)
         request = pass_.request
         try:
-            result = await self._traced(request)
+            result = await self._reconcile(request)
             outcome = self._interrupted(pass_) or self._outcomes.succeeded(request, result)
         except (KeyboardInterrupt, SystemExit):
             raise
         except asyncio.CancelledError as error:
-            # We stop one pass, or the worker is cancelled, or the reconciler let a cancellation escape.
+            # This pass was stopped, or the worker is cancelled, or the reconciler raised the error itself.
             if task.cancelling() > bool(pass_.stopped):
                 raise
             outcome = self._interrupted(pass_) or self._outcomes.failed_with(request, error)
-        except BaseException as error:  # noqa: BLE001 - a poisonous object must not affect others
+        except BaseException as error:  # noqa: BLE001 - one failing object must not affect the others
             outcome = self._interrupted(pass_) or self._outcomes.failed_with(request, error)
         return outcome
 
     def _interrupted(self, pass_: Pass) -> PassOutcome | None:
-        """The outcome of a pass that was stopped. What it raised then says nothing about its object."""
+        """The outcome of a pass that was stopped, else None. An error after the stop does not count."""
         if not pass_.stopped:
             return None
         timed_out = pass_.stopped == TIMED_OUT
@@ -226,13 +227,15 @@ class Controller:
         self.counters.ended(outcome.result, seconds)
         self._storms.passed(request, now)
         requeue_after = outcome.requeue_after
-        if outcome.error is None and not pass_.stopped and pass_.lags():
-            requeue_after = _UNSEEN if requeue_after is None else min(requeue_after, _UNSEEN)
+        if outcome.error is None and not pass_.stopped and pass_.caches_lag():
+            requeue_after = (
+                _UNSEEN_REQUEUE if requeue_after is None else min(requeue_after, _UNSEEN_REQUEUE)
+            )
         if requeue_after is not None:
             self._admission.add_after(request, requeue_after)
         self._log.ended(pass_, outcome, seconds)
 
-    async def _traced(self, request: Request) -> Result:
+    async def _reconcile(self, request: Request) -> Result:
         """The result of the reconciler, in a span of the trace that the object is annotated with."""
         if self.tracing is None:
             return await self.reconciler.reconcile(request)
@@ -245,11 +248,11 @@ class Controller:
 
     def _cached(self, request: Request) -> Object | None:
         """The object that a request names, if a cache has it."""
-        informer = self._own.itself(request.cluster)
+        informer = self._own.primary(request.cluster)
         return None if informer is None else informer.cache.get(request.namespace, request.name)
 
 
-async def _absorb(task: "asyncio.Task[None]") -> None:
+async def _absorb_cancellation(task: "asyncio.Task[None]") -> None:
     """Undo the cancellation of a pass, so that it does not reach the next pass of the worker."""
     task.uncancel()
     try:

@@ -4,10 +4,10 @@
                       lost    the work is cancelled; its writes are refused before that
                       ended   the work has ended, then the Lease is released
 
-A `Term` says whether its process may still act. It ends, by the clock of the process itself, before
-another process can start: it counts from before the last renewal was *sent*, while other candidates
-wait for a whole lease from when they *saw* that renewal. The time between the renew deadline and the
-end of the lease is left for writes in flight. `Term.number` never decreases while the Lease exists,
+A `Term` says whether its process may still act. It ends before another process can start its own. Each
+process uses its own clock: a term counts from before the last renewal was *sent*, while the other
+candidates wait for a whole lease after they *saw* that renewal. The time between the renew deadline and
+the end of the lease is for writes in flight. `Term.number` never decreases while the Lease exists,
 so a server that stores it can refuse a writer of an earlier term.
 """
 
@@ -94,22 +94,22 @@ class Elector:
         self.term: Term | None = None
         self._settings = settings
         self._chance = environment.chance
-        place = LeaseLockSettings(settings.name, settings.namespace, settings.lease)
-        self._hold = LeaseLock(client, self.identity, environment, place)
-        self._trouble = ""
+        lock_settings = LeaseLockSettings(settings.name, settings.namespace, settings.lease)
+        self._lock = LeaseLock(client, self.identity, environment, lock_settings)
+        self._last_problem = ""
 
-    async def lead(self, work: Work, again: Callable[[], bool] = lambda: True) -> None:
+    async def lead(self, work: Work, competes_again: Callable[[], bool] = lambda: True) -> None:
         """Do the work whenever, and only while, this process leads.
 
-        After a lost term it competes again, unless ``again`` returns False. It returns when the work
+        After a lost term it competes again, unless ``competes_again`` returns False. It returns when the work
         has ended by itself and the Lease is released; an exception of the work is raised. Cancelling
         this cancels the work, and the Lease is renewed until the work has ended.
         """
-        while not await self._serve(await self._acquired(), work) and again():
+        while not await self._serve(await self._acquired(), work) and competes_again():
             _log.info("competing again", extra=self._about())
 
     def problems(self) -> list[str]:
-        """Problems for a health check: the term ended long ago, and the work has not."""
+        """Problems for a health check: the work still runs long after its term has ended."""
         if self.term is None or _loop_time() < self.term.until + self._settings.lease:
             return []
         return [f"the lease {self._settings.name} was lost and the work has not ended"]
@@ -127,11 +127,11 @@ class Elector:
     async def _attempt(self) -> Term | None:
         try:
             async with asyncio.timeout(self._patience):
-                held = await self._hold.acquire()
+                held = await self._lock.acquire()
         except Exception as error:  # noqa: BLE001 - whatever it is, there is another attempt
-            self._note(error)
+            self._log_problem(error)
             return None
-        self._trouble = ""
+        self._last_problem = ""
         return None if held is None else self._term(held)
 
     def _term(self, held: HeldLease) -> Term:
@@ -150,11 +150,11 @@ class Elector:
         self.term = term
         _log.info("leading", extra=self._about() | {"term": term.number})
         scope = Scope("election")
-        keeping = scope.spawn(self._renewals(term), "renewals")
+        renewing = scope.spawn(self._renewals(term), "renewals")
         working = scope.spawn(_awaited(work(term)), "work")
         lost = False
         try:
-            await asyncio.wait([keeping, working], return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([renewing, working], return_when=asyncio.FIRST_COMPLETED)
             lost = not working.done()
         finally:
             await self._finish(scope, term, lost=lost)
@@ -180,11 +180,11 @@ class Elector:
             started = _loop_time()
             try:
                 async with asyncio.timeout_at(min(started + self._patience, term.until)):
-                    held = await self._hold.renew()
+                    held = await self._lock.renew()
             except Exception as error:  # noqa: BLE001 - whatever it is, the deadline decides
-                self._note(error)
+                self._log_problem(error)
                 continue
-            self._trouble = ""
+            self._last_problem = ""
             if held is None:
                 term.end()
             else:
@@ -196,18 +196,18 @@ class Elector:
             return
         try:
             async with asyncio.timeout(self._patience):
-                await self._hold.release()
+                await self._lock.release()
         except Exception as error:  # noqa: BLE001 - whatever it is, the handover only takes longer
-            self._note(error)
+            self._log_problem(error)
 
-    def _note(self, error: Exception) -> None:
+    def _log_problem(self, error: Exception) -> None:
         """Log a problem when it starts and when it changes, not at each attempt."""
-        trouble = f"{type(error).__name__}: {error}"
+        problem = f"{type(error).__name__}: {error}"
         if isinstance(error, TimeoutError):
-            trouble = f"no answer within {self._patience:g} s"
-        if trouble != self._trouble:
-            self._trouble = trouble
-            _log.warning("no answer about the lease", extra=self._about() | {"error": trouble})
+            problem = f"no answer within {self._patience:g} s"
+        if problem != self._last_problem:
+            self._last_problem = problem
+            _log.warning("lease request failed", extra=self._about() | {"error": problem})
 
     def _about(self) -> dict[str, object]:
         settings = self._settings

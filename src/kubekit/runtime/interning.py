@@ -20,7 +20,7 @@ def interned(text: str) -> str:
 
 
 def with_interned_strings(obj: K) -> K:
-    """The object with interned strings where objects repeat each other: in labels and conditions."""
+    """The object with interned labels and conditions, whose strings many objects share."""
     parts: dict[str, Any] = {"metadata": replace(obj.metadata, labels=_map(obj.metadata.labels))}
     status: Any = getattr(obj, "status", None)
     if conditions := getattr(status, "conditions", ()):

@@ -1,11 +1,11 @@
-"""One process' side of a Lease: what it saw of it, and what it may write into it.
+"""The claim of one process to a Lease: the states it has seen, and the writes it may send.
 
 The fields have the meaning that client-go's leader election gives them, so that both can compete for
 one Lease. A claim of another process has expired when *this* process has seen it unchanged for its
 duration. The times in the Lease are for people, because the clocks of two machines never agree.
 
-Every write is bound to the version it was decided on. So a write that was in flight for long, of
-any process, cannot undo a later one.
+Every write has the version it was decided on as its precondition. So a delayed write, of any process,
+cannot undo a later one.
 """
 
 import asyncio
@@ -94,7 +94,9 @@ class LeaseLock:
     async def _clear_holder(self) -> None:
         await self._read()
         if self._lease is not None and self._is_ours():
-            self._note(await self._client.patch(self._lease, _with(self._lease, self._freed())))
+            self._note(
+                await self._client.patch(self._lease, _with(self._lease, self._released_spec()))
+            )
 
     def _is_ours(self) -> bool:
         return self._spec is not None and self._spec.holder_identity == self._identity
@@ -117,12 +119,12 @@ class LeaseLock:
         """The Lease with our identity in it, held from the moment before this was sent."""
         since = _loop_time()
         self._in_doubt = True
-        written = await self._sent(self._claimed())
+        written = await self._send(self._claim_spec())
         self._in_doubt = False
         self._note(written)
         return HeldLease(written.spec.lease_transitions or 0, since)
 
-    async def _sent(self, spec: LeaseSpec) -> Lease:
+    async def _send(self, spec: LeaseSpec) -> Lease:
         if self._lease is not None:
             return await self._client.patch(self._lease, _with(self._lease, spec))
         metadata = ObjectMeta(name=self._settings.name, namespace=self._settings.namespace)
@@ -134,8 +136,8 @@ class LeaseLock:
             self._spec = lease.spec
             self._seen_at = _loop_time()
 
-    def _claimed(self) -> LeaseSpec:
-        """The spec that says that we hold it. The number rises with each change of the holder.
+    def _claim_spec(self) -> LeaseSpec:
+        """The spec with this process as the holder. The number rises with each change of the holder.
 
         It continues from the last number that we saw even if the Lease is created again.
         """
@@ -151,7 +153,7 @@ class LeaseLock:
             lease_transitions=(before.lease_transitions or 0) + (0 if ours else 1),
         )
 
-    def _freed(self) -> LeaseSpec:
+    def _released_spec(self) -> LeaseSpec:
         """The spec of a Lease without a holder, in the form that client-go writes."""
         before = self._spec or LeaseSpec()
         now = self._now(before)

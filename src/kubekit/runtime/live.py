@@ -1,7 +1,7 @@
 """Live reads, and the writes that depend on them.
 
 A cache shows the past: an object in it may be deleted, or replaced by another of the same name. So
-before a reconciler creates, deletes or lets something through, it reads live (from the API server,
+before a reconciler creates, deletes or admits an object, it reads live (from the API server,
 bypassing the cache) and compares the uid:
 
     deployment = await live.current(cluster.client, cached)
@@ -12,8 +12,8 @@ bypassing the cache) and compares the uid:
 Which function to use:
 
     cached, cached_or_live, find   by name: from the cache, from both, from the server
-    certain                        by name, where None is the reason to remove something
-    same, current, confirm         the object of a cached one, by its uid
+    certain                        by name, when absence is the reason to remove something
+    same, current, confirm         by the uid of a cached object
     create                         a create that a second controller may have done first
     delete, delete_as_read         a delete of this object and of no other with its name
     changed                        whether a condition is worth an event
@@ -69,30 +69,30 @@ async def certain(cluster: Cluster, kind: type[K], name: str, namespace: str = "
     A server that does not serve the kind answers "not found" as well, which proves nothing. That
     raises `Unavailable`.
     """
-    found = await cluster.client.find(kind, name, namespace)
-    if found is None and not cluster.informers.of(kind).synced:
+    existing = await cluster.client.find(kind, name, namespace)
+    if existing is None and not cluster.informers.of(kind).synced:
         path = f"{cluster.name}: {kind.RESOURCE.kind} {namespace}/{name}"
         raise Unavailable(f"{path} is not found, which proves nothing before the first list")
-    return found
+    return existing
 
 
 async def same(client: Client, seen: K) -> K | None:
     """The object with the uid of ``seen``, read live; None if it is gone or was replaced."""
     meta = seen.metadata
-    found = await client.find(type(seen), meta.name, meta.namespace)
-    return found if found is not None and found.metadata.uid == meta.uid else None
+    existing = await client.find(type(seen), meta.name, meta.namespace)
+    return existing if existing is not None and existing.metadata.uid == meta.uid else None
 
 
 async def current(client: Client, seen: K) -> K | None:
     """The object with the uid of ``seen``, read live; None if it is gone, replaced or deleting."""
-    found = await same(client, seen)
-    return None if found is None or found.deleting else found
+    existing = await same(client, seen)
+    return None if existing is None or existing.deleting else existing
 
 
 async def confirm(client: Client, seen: K) -> None:
     """Raise `Conflict` unless the object exists and is deleting if and only if ``seen`` is."""
-    found = await same(client, seen)
-    if found is None or found.deleting != seen.deleting:
+    existing = await same(client, seen)
+    if existing is None or existing.deleting != seen.deleting:
         raise conflict(seen.RESOURCE, seen.metadata.name, "it is deleted or was replaced")
 
 
@@ -130,7 +130,7 @@ async def delete_as_read(client: Client, seen: Object) -> bool:
 
 
 def changed(before: Iterable[Condition], after: Iterable[Condition], kind: str) -> Condition | None:
-    """The condition of this type if its reason is new, so that an event repeats no condition."""
-    old = next((each for each in before if each.type == kind), None)
-    new = next((each for each in after if each.type == kind), None)
+    """The condition of this type if its reason has changed, and so is worth an event."""
+    old = next((condition for condition in before if condition.type == kind), None)
+    new = next((condition for condition in after if condition.type == kind), None)
     return None if new is None or (old is not None and old.reason == new.reason) else new

@@ -38,7 +38,10 @@ class ClusterProvider(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class BackgroundTask:
-    """Work of the process beside its controllers, such as sending events. ``drain`` completes it."""
+    """Work of the process beside its controllers, such as writing events.
+
+    At shutdown ``drain`` waits until it is complete, for at most so many seconds.
+    """
 
     name: str
     run: Callable[[], Coroutine[Any, Any, None]]
@@ -79,8 +82,8 @@ class Manager:
         self._failure: BaseException | None = None
         self._scope = Scope("manager", self._failed)
         self._leading: asyncio.Task[None] | None = None
-        self.health.ready("clusters", self._unsynced)
-        self.health.ready("providers", self._unfound)
+        self.health.ready("clusters", self._cluster_problems)
+        self.health.ready("providers", self._provider_problems)
         self.metrics.informers(self._informers)
         if elector is not None:
             self.health.live("election", elector.problems)
@@ -91,13 +94,13 @@ class Manager:
         self._stopping.set()
 
     async def run(self) -> None:
-        """Run until `stop`. A part that fails ends the process: half a process is of no use."""
+        """Run until `stop`. A task that fails ends the process, which cannot work without it."""
         try:
             self._start()
             await self._stopping.wait()
             await self._drain(self._runnables.always)
-            await self._hand_over()
-            await self._finish_duties()
+            await self._wait_for_release()
+            await self._drain_background_tasks()
         finally:
             await self._end()
         if self._failure is not None:
@@ -140,21 +143,20 @@ class Manager:
 
     async def _drain(self, controllers: Sequence[Controller]) -> None:
         deadline = asyncio.get_running_loop().time() + self._grace
-        for (
-            controller
-        ) in controllers:  # close all first: none may start a pass while another is drained
+        # Close all queues first: no controller may start a pass while another is drained.
+        for controller in controllers:
             controller.queue.close()
         for controller in controllers:
-            left = deadline - asyncio.get_running_loop().time()
-            await controller.drain(max(left, 0.0))
+            remaining = deadline - asyncio.get_running_loop().time()
+            await controller.drain(max(remaining, 0.0))
 
-    async def _hand_over(self) -> None:
+    async def _wait_for_release(self) -> None:
         """Wait until the leader has ended its work and released the lease. A candidate does not wait."""
         leads = self._elector is None or self._elector.term is not None
         if leads and self._leading is not None:
             await asyncio.wait([self._leading])
 
-    async def _finish_duties(self) -> None:
+    async def _drain_background_tasks(self) -> None:
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._grace
         for task in self._runnables.background_tasks:
@@ -167,7 +169,7 @@ class Manager:
             await clusters.close()
 
     def _failed(self, task: str, why: BaseException) -> None:
-        _log.error("a part of the process failed", exc_info=why, extra={"task": task})
+        _log.error("task failed, the process ends", exc_info=why, extra={"task": task})
         self._failure = self._failure or why
         self._stopping.set()
 
@@ -179,17 +181,17 @@ class Manager:
             for informer in cluster.informers
         ]
 
-    def _unsynced(self) -> list[str]:
+    def _cluster_problems(self) -> list[str]:
         return [problem for clusters in self._runnables.clusters for problem in clusters.problems()]
 
-    def _unfound(self) -> list[str]:
+    def _provider_problems(self) -> list[str]:
         return [
             problem for provider in self._runnables.providers for problem in provider.problems()
         ]
 
 
 def _check(runnables: Runnables) -> None:
-    """Refuse runnables in which a controller would wait indefinitely and appear to be healthy."""
+    """Refuse a controller of a role that is not run: it would wait indefinitely and appear healthy."""
     for controller in (*runnables.always, *runnables.leading):
         roles = (controller.clusters, *(source.clusters for source in controller.sources))
         for clusters in roles:

@@ -15,7 +15,7 @@ ClusterName = NewType("ClusterName", str)
 
 
 def cluster_name(text: str) -> ClusterName:
-    """The name of a cluster. It is never empty: an empty name once meant "any"."""
+    """The name of a cluster. It is never empty: an empty name could be read as "any cluster"."""
     if not text or text != text.strip():
         raise ValueError(f"{text!r} does not name a cluster")
     return ClusterName(text)
@@ -51,7 +51,7 @@ class TerminalError(Exception):
 
 
 class NotEngaged(Exception):
-    """The cluster is not engaged, or no longer."""
+    """The cluster is not engaged yet, or no longer."""
 
     def __init__(self, cluster: ClusterName) -> None:
         super().__init__(f"the cluster {cluster} is not engaged")
@@ -59,7 +59,7 @@ class NotEngaged(Exception):
 
 
 class Reconciler(Protocol):
-    """Brings one object to its desired state. It must be safe to call at any time, and again."""
+    """Brings one object to its desired state. It is idempotent: it may be called at any time."""
 
     async def reconcile(self, request: Request) -> Result: ...
 

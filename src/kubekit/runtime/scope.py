@@ -48,7 +48,7 @@ class Scope:
         return task
 
     async def close(self) -> None:
-        """End every task, the youngest first, and wait for each. No task can be spawned afterwards."""
+        """End every task, the newest first, and wait for each. No task can be spawned afterwards."""
         self.closed = True
         for task in reversed(list(self._tasks)):
             await cancel_and_wait(task)
@@ -65,7 +65,7 @@ class Scope:
 async def cancel_and_wait(task: asyncio.Task[Any]) -> None:
     """Cancel a task and wait until it has ended, however it ends.
 
-    The waiting task may be cancelled too, which must not be mistaken for the end of the other.
+    The waiting task may be cancelled too. That must not be mistaken for the end of the other task.
     """
     task.cancel()
     await asyncio.wait([task])

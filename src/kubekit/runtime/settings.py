@@ -1,4 +1,4 @@
-"""The numbers that a controller works with."""
+"""The settings of a controller: workers, backoff and limits."""
 
 import logging
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from kubekit.runtime.reconciling.write_conflicts import WriteConflictSettings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControllerSettings:
-    """The numbers that a controller works with. All times are seconds.
+    """The settings of one controller. All times are in seconds.
 
     At most ``per_cluster`` passes of one cluster run at once, so that a cluster whose server hangs
     cannot occupy every worker; by default three quarters of the workers. A pass that takes longer

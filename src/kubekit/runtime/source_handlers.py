@@ -28,12 +28,14 @@ class SourceHandlers:
         self._enqueue = enqueue
         self._context = context
         self._informers: dict[ClusterName, list[Informer[Any]]] = {}
-        self._ends: dict[ClusterName, list[Callable[[], None]]] = {}
+        self._unlisten: dict[ClusterName, list[Callable[[], None]]] = {}
 
     @property
     def ready(self) -> bool:
         """Whether every informer is ready."""
-        return all(one.ready for informers in self._informers.values() for one in informers)
+        return all(
+            informer.ready for informers in self._informers.values() for informer in informers
+        )
 
     def engage(self, cluster: Cluster) -> None:
         """Listen to the informers of a cluster."""
@@ -41,7 +43,7 @@ class SourceHandlers:
             self._context.freshness.follow(cluster.client.raw, cluster.informers)
         informers = [cluster.informers.of(source.kind) for source in self._sources]
         self._informers[cluster.name] = informers
-        self._ends[cluster.name] = [
+        self._unlisten[cluster.name] = [
             informer.listen(partial(self._on_change, source))
             for source, informer in zip(self._sources, informers, strict=True)
         ]
@@ -49,8 +51,8 @@ class SourceHandlers:
     def disengage(self, cluster: Cluster) -> None:
         """Stop listening to the informers of a cluster."""
         del self._informers[cluster.name]
-        for end in self._ends.pop(cluster.name):
-            end()
+        for unlisten in self._unlisten.pop(cluster.name):
+            unlisten()
         self._context.freshness.unfollow(cluster.client.raw)
         if self._context.recorder is not None:
             self._context.recorder.forget(cluster.client)
@@ -60,7 +62,7 @@ class SourceHandlers:
         """The informers of a cluster, one for each source."""
         return self._informers.get(cluster, ())
 
-    def itself(self, cluster: ClusterName) -> Informer[Any] | None:
+    def primary(self, cluster: ClusterName) -> Informer[Any] | None:
         """The informer of the kind that requests name, if that kind is a source."""
         pairs = zip(self._sources, self.of(cluster), strict=False)
         return next((informer for source, informer in pairs if source.to is None), None)

@@ -38,15 +38,15 @@ class Source(Generic[K]):
     def requests(self, changed: CacheChange[K]) -> Iterable[Request]:
         """The requests for the object as it was, and as it is.
 
-        An object that changes its owner concerns the old owner as much as the new one.
+        A change of the owner requests both the old owner and the new one.
         """
         if self.to is None:
             return (Request(changed.cluster, changed.namespace, changed.name),)
-        asked: dict[Request, None] = {}
+        requests: dict[Request, None] = {}
         for obj in (changed.old, changed.new):
             if obj is not None:
-                asked |= dict.fromkeys(self._mapped(changed.cluster, obj))
-        return asked
+                requests |= dict.fromkeys(self._mapped(changed.cluster, obj))
+        return requests
 
     def _mapped(self, cluster: ClusterName, obj: K) -> list[Request]:
         """The requests for one object. A mapping that fails must not stop the others."""
@@ -54,8 +54,8 @@ class Source(Generic[K]):
         try:
             return list(self.to(cluster, obj))
         except Exception:  # noqa: BLE001 - whatever it is, it concerns this object alone
-            where = f"{cluster}/{obj.metadata.namespace}/{obj.metadata.name}"
-            about = {"kind": self.kind.RESOURCE.kind, "object": where}
+            name = f"{cluster}/{obj.metadata.namespace}/{obj.metadata.name}"
+            about = {"kind": self.kind.RESOURCE.kind, "object": name}
             _log.exception("a change could not be mapped to requests", extra=about)
             return []
 
@@ -72,7 +72,7 @@ def owned(kind: type[K], clusters: Clusters, owner: type[Object]) -> Source[Any]
     def to(cluster: ClusterName, obj: K) -> Iterable[Request]:
         namespace = obj.metadata.namespace if resource.namespaced else ""
         for reference in obj.metadata.owner_references:
-            if reference.controller and _names(reference, owner):
+            if reference.controller and _refers_to(reference, owner):
                 yield Request(cluster, namespace, reference.name)
 
     return Source(kind, clusters, to)
@@ -83,7 +83,7 @@ def mapped(kind: type[K], clusters: Clusters, to: To[K], *, awaited: bool = True
     return Source(kind, clusters, to, awaited)
 
 
-def _names(reference: OwnerReference, owner: type[Object]) -> bool:
+def _refers_to(reference: OwnerReference, owner: type[Object]) -> bool:
     """Whether a reference is to this kind, in any of its versions."""
     group, slash, _ = reference.api_version.partition("/")
     resource = owner.RESOURCE

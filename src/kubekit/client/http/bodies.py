@@ -13,8 +13,8 @@ _DOCUMENTS: Final = msgspec.json.Decoder(dict)
 
 def document(body: bytes) -> Document:
     """The document in a response. It raises one of `UNREADABLE`."""
-    found: Document = _DOCUMENTS.decode(body)
-    return found
+    parsed: Document = _DOCUMENTS.decode(body)
+    return parsed
 
 
 def is_object(body: bytes) -> bool:

@@ -58,15 +58,15 @@ class RequestSender:
     @asynccontextmanager
     async def stream(self, request: HttpRequest) -> AsyncIterator[HttpResponse]:
         """A response that is read while it arrives. It is open once the context is entered."""
-        held: list[HttpConnection] = []
+        open_connections: list[HttpConnection] = []
 
         async def attempt() -> HttpResponse:
-            return await self._attempt_stream(request, held)
+            return await self._attempt_stream(request, open_connections)
 
         try:
             yield await self._with_retries(request, attempt)
         finally:
-            for connection in held:
+            for connection in open_connections:
                 self._streams.give(connection)
 
     async def close(self) -> None:
@@ -101,12 +101,12 @@ class RequestSender:
         self._observe(request, 0)
         wait = retries.after_failure(failure, request)
         if isinstance(failure, Lost):
-            # What happened to one connection has often happened to all of them.
+            # If one connection was lost, the others are often lost too.
             self._pool.drop_idle()
             self._streams.drop_idle()
         if wait is None:
             raise failures.api_error(failure, request, self.server) from failure
-        self._log_again(request, failure.why, wait)
+        self._log_retry(request, failure.why, wait)
         return wait
 
     async def _after_refusal(
@@ -118,12 +118,12 @@ class RequestSender:
         wait = retries.after_refusal(response.status, after, request)
         if wait is None:
             raise self.refusal(response, request)
-        self._log_again(request, f"it answered {response.status}", wait)
+        self._log_retry(request, f"it answered {response.status}", wait)
         return wait
 
-    def _log_again(self, request: HttpRequest, why: str, wait: float) -> None:
+    def _log_retry(self, request: HttpRequest, why: str, wait: float) -> None:
         about = {"server": self.server, "request": str(request), "why": why, "wait": round(wait, 3)}
-        _log.debug("request is sent again", extra=about)
+        _log.debug("retrying request", extra=about)
 
     async def _renew(self) -> bool:
         return await self._connection.credentials.renew()
@@ -140,9 +140,9 @@ class RequestSender:
             self._pool.give(connection)
 
     async def _attempt_stream(
-        self, request: HttpRequest, held: list[HttpConnection]
+        self, request: HttpRequest, open_connections: list[HttpConnection]
     ) -> HttpResponse:
-        """A response whose head is there. Its connection is held unless it is an error."""
+        """A response whose head has arrived. Its connection stays in use, unless it is an error."""
         data = await self._encoded(request)
         limits = self._limits(self._settings.request)
         connection = await self._streams.take(limits.until)
@@ -151,7 +151,7 @@ class RequestSender:
             response = await connection.ask(data, limits, whole=False)
             is_open = response.status < REFUSALS
         finally:
-            held.append(connection) if is_open else self._streams.give(connection)
+            open_connections.append(connection) if is_open else self._streams.give(connection)
         return response
 
     async def _encoded(self, request: HttpRequest, more: str = "") -> bytes:

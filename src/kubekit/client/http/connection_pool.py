@@ -12,7 +12,7 @@ _GOODBYE: Final = 1.0  # seconds that connections have to close properly
 
 
 class Pool:
-    """Connections to one server. Each one taken is given back, in whatever state it is."""
+    """Connections to one server. Each connection that is taken must be given back, even a broken one."""
 
     def __init__(
         self, dial: Callable[[], Awaitable[HttpConnection]], most: int, kept: float
@@ -89,7 +89,7 @@ class Pool:
             await asyncio.wait([connection.gone for connection in self._all], timeout=seconds)
 
     async def _open(self) -> HttpConnection:
-        generation = self._generation  # of the credentials that are dialled with now
+        generation = self._generation  # of the credentials that this connection uses
         connection = await self._dial()
         self._all[connection] = generation
         connection.gone.add_done_callback(lambda _: self._all.pop(connection))
@@ -108,7 +108,7 @@ class Pool:
                 await self._slots.acquire()
         except TimeoutError:
             why = f"all {self._most} connections were in use all the time"
-            advice = "allow more connections, or ask less at once"
+            advice = "allow more connections, or send fewer requests at once"
             raise NotSent(why, advice, hopeless=True) from None
 
     def _keep(self, connection: HttpConnection) -> None:

@@ -62,8 +62,10 @@ class _Dialling:
     async def connection(self, until: float, settings: HttpSettings) -> HttpConnection:
         route = self._route
         first: type[Tunnel | HttpConnection] = Tunnel if route.proxy else HttpConnection
-        transport, made = await _connected(route.proxy or route.server, first, until, self._guard)
-        connection = made if isinstance(made, HttpConnection) else HttpConnection()
+        transport, protocol = await _connected(
+            route.proxy or route.server, first, until, self._guard
+        )
+        connection = protocol if isinstance(protocol, HttpConnection) else HttpConnection()
         try:
             _keep_alive(transport, settings)
             if route.proxy:
@@ -111,11 +113,11 @@ async def _addresses(host: HostAddress) -> list[str]:
         return [host.name]
     loop = asyncio.get_running_loop()
     try:
-        found = await loop.getaddrinfo(host.name, host.port, type=socket.SOCK_STREAM)
+        resolved = await loop.getaddrinfo(host.name, host.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         why = f'there is no host "{host.name}"'
         raise NotSent(why, "check the address, the DNS and the VPN") from error
-    return list(dict.fromkeys(str(location[0]) for *_, location in found))
+    return list(dict.fromkeys(str(location[0]) for *_, location in resolved))
 
 
 async def _through_proxy(
@@ -140,7 +142,7 @@ async def _secured(
 ) -> asyncio.Transport:
     loop = asyncio.get_running_loop()
     try:
-        made = await loop.start_tls(
+        secured = await loop.start_tls(
             transport,
             protocol,
             context,
@@ -152,17 +154,17 @@ async def _secured(
         raise NotSent(why, advice, hopeless=not isinstance(error, ssl.SSLEOFError)) from error
     except OSError as error:
         raise NotSent(f"TLS broke off: {reason_of(error)}", _REACH) from error
-    if made is None or made.is_closing():
+    if secured is None or secured.is_closing():
         raise NotSent("it closed TLS right after the handshake", _REACH)
-    protocol.connection_made(made)
-    return made
+    protocol.connection_made(secured)
+    return secured
 
 
 def _keep_alive(transport: asyncio.Transport, settings: HttpSettings) -> None:
     """Let TCP detect a dead peer while nothing is sent."""
-    found = transport.get_extra_info("socket")
+    sock = transport.get_extra_info("socket")
     every = max(1, (settings.dead - settings.probe) // 4)
-    found.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for name, value in (
         ("TCP_KEEPIDLE", settings.probe),
         ("TCP_KEEPALIVE", settings.probe),  # what macOS calls it
@@ -171,7 +173,7 @@ def _keep_alive(transport: asyncio.Transport, settings: HttpSettings) -> None:
         ("TCP_USER_TIMEOUT", settings.dead * 1000),
     ):
         if hasattr(socket, name):
-            found.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+            sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
 def reason_of(error: OSError) -> str:

@@ -37,7 +37,7 @@ class HttpResponse:
         self.is_complete = False
 
     def header(self, name: bytes) -> bytes:
-        return next((value for known, value in self.headers if known == name), b"")
+        return next((value for header_name, value in self.headers if header_name == name), b"")
 
     @property
     def body(self) -> bytes:

@@ -43,7 +43,7 @@ class Lost(AttemptFailure):
 
 
 class Late(AttemptFailure):
-    """Time ran out."""
+    """There was no complete response in time."""
 
 
 def api_error(failure: AttemptFailure, request: HttpRequest, server: str) -> ApiError:

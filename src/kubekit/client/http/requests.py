@@ -92,15 +92,15 @@ def path(location: ResourceLocation) -> str:
     resource = location.resource
     root = f"/apis/{_segment(resource.group)}" if resource.group else "/api"
     inside = f"/namespaces/{_segment(location.namespace)}" if location.namespace else ""
-    found = f"{root}/{_segment(resource.version)}{inside}/{_segment(resource.plural)}"
+    collection = f"{root}/{_segment(resource.version)}{inside}/{_segment(resource.plural)}"
     rest = (_segment(part) for part in (location.name, location.subresource) if part)
-    return "/".join((found, *rest))
+    return "/".join((collection, *rest))
 
 
 def name_selector(name: str, selector: str) -> str:
     """The field selector that narrows another one to the object of a name."""
-    this = FieldRequirement("metadata.name", "=", name)
-    return ",".join(filter(None, (str(this), selector)))
+    by_name = FieldRequirement("metadata.name", "=", name)
+    return ",".join(filter(None, (str(by_name), selector)))
 
 
 def described(location: ResourceLocation) -> str:

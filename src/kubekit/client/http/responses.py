@@ -82,9 +82,9 @@ def _status(response: HttpResponse) -> Status | None:
 def _plain(response: HttpResponse, server: str) -> str:
     """The message for a response without a Status: from a proxy, or the outermost server."""
     if response.status in _REDIRECTS:
-        where = excerpt(response.header(b"location").decode("utf-8", "replace"))
+        target = excerpt(response.header(b"location").decode("utf-8", "replace"))
         return (
-            f"{server} answered {response.status} and points to {where}; redirects are not followed: "
+            f"{server} answered {response.status} and points to {target}; redirects are not followed: "
             "set the cluster's server to the final address"
         )
     text = response.body[:1000].decode("utf-8", "replace").strip()

@@ -34,8 +34,8 @@ class Retries:
 
     def may_renew(self) -> bool:
         """Whether to retry with renewed credentials; true the first time only."""
-        was, self._was_renewed = self._was_renewed, True
-        return not was
+        was_renewed, self._was_renewed = self._was_renewed, True
+        return not was_renewed
 
     def after_failure(self, failure: AttemptFailure, request: HttpRequest) -> float | None:
         """The seconds until the next attempt; None if there is none."""
@@ -55,9 +55,9 @@ class Retries:
         self._made += 1
         if status not in {_TOO_MANY, _UNAVAILABLE}:
             return None
-        asked = _seconds(retry_after, self._environment)
-        if asked is not None:
-            wait = asked * (1 + _SPREAD * self._environment.chance.random())
+        requested = _seconds(retry_after, self._environment)
+        if requested is not None:
+            wait = requested * (1 + _SPREAD * self._environment.chance.random())
             return self._allowed(max(wait, self._backoff()))
         if status == _UNAVAILABLE and request.is_read:
             return self._allowed(self._backoff())
@@ -82,5 +82,5 @@ def _seconds(text: str, environment: ExecutionEnvironment) -> float | None:
     try:
         then = parsedate_to_datetime(text)
         return max(0.0, (then - environment.now()).total_seconds())
-    except (ValueError, TypeError):  # of a date without a zone, too
+    except (ValueError, TypeError):  # also for a date without a zone
         return None

@@ -42,7 +42,7 @@ class ServerRoute:
 
     @property
     def proxy_header(self) -> str:
-        """The credentials that each request carries for the proxy; a tunnel has none."""
+        """The credentials for the proxy in each request; through a tunnel there are none."""
         return "" if self.has_tunnel else self.proxy_credentials
 
 
@@ -61,16 +61,16 @@ def route(connection: Connection) -> ServerRoute:
 
 
 def _split(url: str, what: str, origin: str) -> SplitResult:
-    where = f"{origin}: " if origin else ""
+    prefix = f"{origin}: " if origin else ""
     try:
         parts = urlsplit(url)
         valid = bool(parts.hostname) and parts.port != 0
     except ValueError:
         # The text of the error may hold a password.
-        raise Misconfigured(f"{where}{what} is not a valid address") from None
+        raise Misconfigured(f"{prefix}{what} is not a valid address") from None
     if parts.scheme not in {"http", "https"} or not valid:
         raise Misconfigured(
-            f"{where}{what} must be an address that starts with https:// or http://"
+            f"{prefix}{what} must be an address that starts with https:// or http://"
         )
     return parts
 
@@ -80,8 +80,8 @@ def _host(parts: SplitResult) -> HostAddress:
     secure = parts.scheme == "https"
     port = parts.port or (443 if secure else 80)
     host = HostAddress(name, port, secure, "")
-    given = host.address if parts.port else host.address.rpartition(":")[0]
-    return HostAddress(name, port, secure, f"{parts.scheme}://{given}{parts.path.rstrip('/')}")
+    address = host.address if parts.port else host.address.rpartition(":")[0]
+    return HostAddress(name, port, secure, f"{parts.scheme}://{address}{parts.path.rstrip('/')}")
 
 
 def _ascii(name: str) -> str:

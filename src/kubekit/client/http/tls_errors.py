@@ -49,8 +49,8 @@ def problem(error: ssl.SSLError) -> tuple[str, str]:
     if reason in _NOT_TLS:
         return "it does not speak TLS on this port", "is the server's address http, not https?"
     if reason.endswith(_HANDSHAKE):
-        return f"it does not agree to TLS ({_words(reason)})", f"if it wants one, {_CLIENT[1]}"
-    return refused_by_peer(error) or (f"TLS failed ({_words(reason)})", "")
+        return f"it does not agree to TLS ({_spaced(reason)})", f"if it wants one, {_CLIENT[1]}"
+    return refused_by_peer(error) or (f"TLS failed ({_spaced(reason)})", "")
 
 
 def refused_by_peer(error: ssl.SSLError) -> tuple[str, str] | None:
@@ -62,7 +62,7 @@ def refused_by_peer(error: ssl.SSLError) -> tuple[str, str] | None:
     if not any(reason.endswith(alert) for alert in _CERTIFICATE_ALERTS):
         return None
     why, advice = _CLIENT
-    return f"{why} ({_words(reason)})", advice
+    return f"{why} ({_spaced(reason)})", advice
 
 
 def _reason(error: ssl.SSLError) -> str:
@@ -70,5 +70,5 @@ def _reason(error: ssl.SSLError) -> str:
     return getattr(error, "reason", None) or ""
 
 
-def _words(reason: str) -> str:
+def _spaced(reason: str) -> str:
     return reason.lower().replace("_", " ") or "no reason given"

@@ -56,7 +56,7 @@ class HttpTransport:
         return self._document(*await self._read(location, resource_version))
 
     async def list(self, location: ResourceLocation, options: ListOptions) -> Document:
-        return self._document(*await self._listed(location, options))
+        return self._document(*await self._list(location, options))
 
     @asynccontextmanager
     async def watch(
@@ -68,19 +68,19 @@ class HttpTransport:
     async def create(
         self, location: ResourceLocation, document: Document, options: WriteOptions
     ) -> Document:
-        request = _writing("POST", location, self.encoded(document), options)
+        request = _write_request("POST", location, self.encoded(document), options)
         return self._document(request, await self._whole(request))
 
     async def update(
         self, location: ResourceLocation, document: Document, options: WriteOptions
     ) -> Document:
-        request = _writing("PUT", location, self.encoded(document), options)
+        request = _write_request("PUT", location, self.encoded(document), options)
         return self._document(request, await self._whole(request))
 
     async def patch(
         self, location: ResourceLocation, kind: PatchType, patch: object, options: WriteOptions
     ) -> Document:
-        request = _writing("PATCH", location, self.encoded(patch), options, kind.value)
+        request = _write_request("PATCH", location, self.encoded(patch), options, kind.value)
         return self._document(request, await self._whole(request))
 
     async def delete(self, location: ResourceLocation, options: DeleteOptions) -> Document:
@@ -124,17 +124,17 @@ class HttpTransport:
         return (await self._read(location, ""))[1]
 
     async def list_encoded(self, location: ResourceLocation, options: ListOptions) -> bytes:
-        return (await self._listed(location, options))[1]
+        return (await self._list(location, options))[1]
 
     async def create_encoded(
         self, location: ResourceLocation, body: bytes, options: WriteOptions
     ) -> bytes:
-        return await self._whole(_writing("POST", location, body, options))
+        return await self._whole(_write_request("POST", location, body, options))
 
     async def patch_encoded(
         self, location: ResourceLocation, kind: PatchType, body: bytes, options: WriteOptions
     ) -> bytes:
-        return await self._whole(_writing("PATCH", location, body, options, kind.value))
+        return await self._whole(_write_request("PATCH", location, body, options, kind.value))
 
     @asynccontextmanager
     async def lines(
@@ -156,7 +156,7 @@ class HttpTransport:
         request = HttpRequest("GET", requests.target(requests.path(location), query), location)
         return request, await self._whole(request)
 
-    async def _listed(
+    async def _list(
         self, location: ResourceLocation, options: ListOptions
     ) -> tuple[HttpRequest, bytes]:
         target = requests.target(requests.path(location), requests.list_query(options))
@@ -183,7 +183,7 @@ class HttpTransport:
             ) from error
 
 
-def _writing(
+def _write_request(
     method: str, location: ResourceLocation, body: bytes, options: WriteOptions, media: str = JSON
 ) -> HttpRequest:
     target = requests.target(requests.path(location), requests.write_query(options))

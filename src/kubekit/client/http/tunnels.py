@@ -21,7 +21,7 @@ class Tunnel(asyncio.Protocol):
     async def open(
         self, transport: asyncio.Transport, to: str, credentials: str, proxy: str
     ) -> None:
-        """Have the proxy connect. It raises `NotSent`."""
+        """Ask the proxy to connect to the server. It raises `NotSent`."""
         header = f"Proxy-Authorization: {credentials}\r\n" if credentials else ""
         transport.write(f"CONNECT {to} HTTP/1.1\r\nHost: {to}\r\n{header}\r\n".encode())
         try:
@@ -29,11 +29,11 @@ class Tunnel(asyncio.Protocol):
         except BaseException:
             transport.abort()
             raise
-        found = _STATUS.match(head)
-        if found and found[1].startswith(b"2"):
+        match = _STATUS.match(head)
+        if match and match[1].startswith(b"2"):
             return
         transport.abort()
-        raise _refusal(proxy, *found.groups()) if found else _nonsense(proxy)
+        raise _refusal(proxy, *match.groups()) if match else _not_http(proxy)
 
     def data_received(self, data: bytes) -> None:
         self._received += data
@@ -57,5 +57,5 @@ def _refusal(proxy: str, code: bytes, reason: bytes | None) -> NotSent:
     return NotSent(why, "may the proxy reach this server? If no proxy is needed, set NO_PROXY")
 
 
-def _nonsense(proxy: str) -> NotSent:
+def _not_http(proxy: str) -> NotSent:
     return NotSent(f"the proxy {proxy} did not answer in HTTP", "is it really an HTTP proxy?")

@@ -43,8 +43,8 @@ _REFUSALS: Final = msgspec.json.Decoder(_Refusal)
 class WatchLines:
     """The lines of one watch, as they arrive.
 
-    An invalid line would come again in the next watch from the same version. So it is an
-    `InternalError`, after which a follower lists again, and not a transient error.
+    An invalid line would come again in the next watch from the same version. So it raises an
+    `InternalError`, after which `list_watch` lists again, and not a transient error.
     """
 
     def __init__(

@@ -46,7 +46,7 @@ def load(
     Without paths these are the files of ``KUBECONFIG``, or the one in the home directory.
     """
     merged = config_files.read(paths, variables)
-    return _connection(merged, _chosen(merged, context), environment, variables)
+    return _connection(merged, _context_name(merged, context), environment, variables)
 
 
 def contexts(paths: Sequence[Path] = (), variables: Mapping[str, str] = os.environ) -> list[str]:
@@ -92,7 +92,7 @@ def files_of(path: Path) -> list[Path]:
         raise Misconfigured(f"{path}: cannot be read: {error.strerror}") from error
 
 
-def _chosen(merged: MergedConfig, context: str) -> str:
+def _context_name(merged: MergedConfig, context: str) -> str:
     """The name of the context to use, which exists."""
     name = context or merged.current
     location = EntryLocation(merged.files[0], "")
@@ -136,12 +136,12 @@ def _connection(
 def _entry(
     entries: Mapping[str, LocatedEntry[T]], name: str, field: str, location: EntryLocation
 ) -> LocatedEntry[T]:
-    found = entries.get(name)
-    if found is None:
+    entry = entries.get(name)
+    if entry is None:
         known = f", or choose one of {_nearest(name, entries)}" if entries else ""
         problem = f"there is no {field} {excerpt(name)}; add it to {field}s{known}"
         raise location.wrong(field, problem if name else f"missing; name a {field}")
-    return found
+    return entry
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:
@@ -154,6 +154,6 @@ def _nearest(name: str, known: Iterable[str]) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
-def _similarity(one: str, other: str) -> float:
-    letters = one[:_LETTERS_COMPARED].casefold(), other[:_LETTERS_COMPARED].casefold()
+def _similarity(name: str, other: str) -> float:
+    letters = name[:_LETTERS_COMPARED].casefold(), other[:_LETTERS_COMPARED].casefold()
     return SequenceMatcher(None, *letters).ratio()

@@ -1,7 +1,7 @@
 """Kubeconfig files, read and merged as kubectl does it.
 
 The first file with an entry of some name provides the whole entry, and likewise the
-``current-context``. Unknown fields are ignored. A message contains nothing of a file but the names of
+``current-context``. Unknown fields are ignored. A message quotes nothing from a file except the names of
 its entries.
 """
 
@@ -149,9 +149,8 @@ def _decoded(path: Path, text: bytes) -> KubeconfigFile:
             _without_nulls(values[0] if values else None) or {}, KubeconfigFile
         )
     except documents.UnreadableDocument as error:
-        raise Misconfigured(
-            f"{path}{error.location}: {error.problem}"
-        ) from None  # which quotes the text
+        # Without the cause, which quotes the text.
+        raise Misconfigured(f"{path}{error.location}: {error.problem}") from None
     except msgspec.ValidationError as error:
         raise Misconfigured(f"{path}: {_field(str(error))}") from error
     kind = (content.api_version or "v1", content.kind or "Config")
@@ -164,8 +163,8 @@ def _without_nulls(value: object) -> object:
     """The value as Go reads it: null means absent. Extensions stay as they are."""
     match value:
         case dict():
-            kept = {k: v for k, v in value.items() if v is not None}
-            return {k: v if k == "extension" else _without_nulls(v) for k, v in kept.items()}
+            present = {k: v for k, v in value.items() if v is not None}
+            return {k: v if k == "extension" else _without_nulls(v) for k, v in present.items()}
         case list():
             return [_without_nulls(v) for v in value]
         case _:

@@ -19,8 +19,8 @@ VERSIONS: Final = (f"{GROUP}/v1", f"{GROUP}/v1beta1")
 EXTENSION: Final = f"{GROUP}/exec"  # the extension of the cluster that is passed to the plugin
 
 
-class BadAnswer(ValueError):
-    """An output without credentials. The message says why, and contains none of it."""
+class InvalidOutput(ValueError):
+    """An output without valid credentials. The message says why, and quotes nothing from it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +67,16 @@ def exec_info(api_version: str, cluster: ClusterInfo | None, *, interactive: boo
     return msgspec.json.encode(document).decode()
 
 
-def issued(answer: bytes, api_version: str) -> PluginCredentials:
-    """The credentials in the output of a plugin. It raises `BadAnswer`."""
-    credential = _read(answer)
+def issued(output: bytes, api_version: str) -> PluginCredentials:
+    """The credentials in the output of a plugin. It raises `InvalidOutput`."""
+    credential = _read(output)
     if credential.api_version != api_version:
-        raise BadAnswer(
+        raise InvalidOutput(
             f"its answer has the apiVersion {_known(credential.api_version)}, but the kubeconfig says "
             f"{api_version}; make them the same"
         )
     if credential.status is None:
-        raise BadAnswer("its answer has no status")
+        raise InvalidOutput("its answer has no status")
     return _issued(credential.status)
 
 
@@ -93,25 +93,25 @@ class _Answer(msgspec.Struct, rename="camel"):
     status: _Status | None = None
 
 
-def _read(answer: bytes) -> _Answer:
+def _read(output: bytes) -> _Answer:
     try:
-        documents_found = documents.read(answer)
-        credential = msgspec.convert(_only(documents_found), _Answer)
+        values = documents.read(output)
+        credential = msgspec.convert(_only(values), _Answer)
     except documents.UnreadableDocument as error:
         location = error.location.lstrip(", ")
-        raise BadAnswer(
+        raise InvalidOutput(
             "its answer is neither JSON nor YAML" + (f", at {location}" if location else "")
         ) from None
     except msgspec.ValidationError as error:
-        raise BadAnswer(f"its answer is no ExecCredential: {error}") from None
+        raise InvalidOutput(f"its answer is no ExecCredential: {error}") from None
     if credential.kind not in {"ExecCredential", ""}:
-        raise BadAnswer("its answer is of another kind than ExecCredential")
+        raise InvalidOutput("its answer is of another kind than ExecCredential")
     return credential
 
 
 def _only(values: list[Any]) -> object:
     if len(values) != 1 or values[0] is None:
-        raise BadAnswer("it printed no ExecCredential")
+        raise InvalidOutput("it printed no ExecCredential")
     return values[0]
 
 
@@ -122,11 +122,13 @@ def _known(api_version: str) -> str:
 def _issued(status: _Status) -> PluginCredentials:
     certificate, key = status.client_certificate_data, status.client_key_data
     if bool(certificate) != bool(key):
-        raise BadAnswer("its answer has only one of clientCertificateData and clientKeyData")
+        raise InvalidOutput("its answer has only one of clientCertificateData and clientKeyData")
     if not status.token and not certificate:
-        raise BadAnswer("its answer has neither a token nor a client certificate")
+        raise InvalidOutput("its answer has neither a token nor a client certificate")
     if status.token and not sendable(status.token):
-        raise BadAnswer("status.token of its answer holds characters that no header can carry")
+        raise InvalidOutput(
+            "status.token of its answer holds characters that cannot be sent in a header"
+        )
     pair = _pair(certificate, key) if certificate and key else None
     return PluginCredentials(status.token or "", pair, status.expiration_timestamp)
 
@@ -135,5 +137,5 @@ def _pair(certificate: str, key: str) -> ClientCertificate:
     pair = ClientCertificate(certificate.encode("utf-8", "replace"), key.encode("utf-8", "replace"))
     problem = pair_problem(pair)
     if problem:
-        raise BadAnswer(f"clientCertificateData and clientKeyData of its answer: {problem}")
+        raise InvalidOutput(f"clientCertificateData and clientKeyData of its answer: {problem}")
     return pair

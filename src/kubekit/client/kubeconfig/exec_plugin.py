@@ -19,8 +19,8 @@ from kubekit.api.excerpt import excerpt
 from kubekit.client.connection import ClientCertificate, NoCredentials
 from kubekit.client.kubeconfig import exec_process
 from kubekit.client.kubeconfig.exec_credential import (
-    BadAnswer,
     ClusterInfo,
+    InvalidOutput,
     PluginCredentials,
     exec_info,
     issued,
@@ -92,7 +92,7 @@ class ExecPlugin:
         return self._current.issued.certificate if self._current else None
 
     async def renew(self) -> bool:
-        """A retry is always worthwhile. New credentials are kept: other callers may have just got them."""
+        """Discard credentials, unless they are new: then another caller just renewed them. Always retry."""
         now = asyncio.get_running_loop().time()
         if self._current and now - self._current.since >= _SETTLED:
             self._current = None
@@ -127,9 +127,9 @@ class ExecPlugin:
 
     async def _run(self) -> PluginCredentials:
         try:
-            answer = await exec_process.output(self._prepared())
-            credentials = issued(answer, self._settings.api_version)
-        except (exec_process.PluginFailed, BadAnswer) as error:
+            output = await exec_process.output(self._prepared())
+            credentials = issued(output, self._settings.api_version)
+        except (exec_process.PluginFailed, InvalidOutput) as error:
             return self._keep_current(error)
         self._set_current(
             credentials, credentials.ends and _early(credentials.ends, self._environment.now())
@@ -175,10 +175,10 @@ class ExecPlugin:
 
     def _message(self, error: Exception) -> str:
         settings = self._settings
-        where = f"{settings.named_by}: " if settings.named_by else ""
+        prefix = f"{settings.named_by}: " if settings.named_by else ""
         missing = isinstance(error, exec_process.NotInstalled)
         advice = exec_process.shown(settings.install_hint) if missing else ""
-        return f"{where}the credential plugin {excerpt(settings.command)}: {error}" + (
+        return f"{prefix}the credential plugin {excerpt(settings.command)}: {error}" + (
             f"; {advice}" if advice else ""
         )
 

@@ -127,9 +127,8 @@ def _start(run: Run, stdout: _OutputPipe, stderr: _OutputPipe) -> Process:
             [run.program, *run.arguments],
             stdin=run.terminal if interactive else DEVNULL,
             stdout=stdout.write_end,
-            stderr=None
-            if interactive
-            else stderr.write_end,  # an interactive program prompts there
+            # An interactive program prompts on the standard error.
+            stderr=None if interactive else stderr.write_end,
             env=dict(run.variables),
             start_new_session=not interactive,
         )
@@ -152,7 +151,7 @@ async def _result(process: Process, stdout: _OutputPipe, stderr: _OutputPipe) ->
     code = await _code(process)
     if code:
         message = shown(stderr.data[-_STDERR_LIMIT:].decode("utf-8", "replace"))
-        raise PluginFailed(f"{_described_exit(code)}: {message or 'without a word'}")
+        raise PluginFailed(f"{_described_exit(code)}: {message or 'without a message'}")
     if len(stdout.data) > ANSWER_LIMIT:
         raise PluginFailed(f"it printed more than {ANSWER_LIMIT // 1024} KiB")
     return bytes(stdout.data)

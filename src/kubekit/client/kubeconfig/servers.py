@@ -85,8 +85,8 @@ def _login(parts: SplitResult) -> Basic | None:
 def _authority(cluster: ClusterEntry, location: EntryLocation, *, secure: bool) -> bytes | None:
     """The authority of the server's certificate. Without TLS it is not read."""
     data = decoded(cluster.certificate_authority_data, "certificate-authority-data", location)
-    given = data or cluster.certificate_authority
-    if not given or not secure:
+    configured = data or cluster.certificate_authority
+    if not configured or not secure:
         return None
     if cluster.insecure_skip_tls_verify:
         raise location.wrong(
@@ -118,7 +118,7 @@ def _proxy(url: str, location: EntryLocation) -> str:
 
 def _info(cluster: ClusterEntry, authority: bytes | None, proxy: str) -> ClusterInfo:
     """The information for a plugin: the entry as written, and the content of the authority."""
-    extensions = {each.name: each.extension for each in cluster.extensions}
+    extensions = {extension.name: extension.extension for extension in cluster.extensions}
     return ClusterInfo(
         server=cluster.server,
         server_name=cluster.tls_server_name,

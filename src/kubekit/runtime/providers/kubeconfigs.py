@@ -58,7 +58,7 @@ class KubeconfigClusters:
 
     async def run(self) -> None:
         while True:
-            for file in self._found():
+            for file in self._files_to_check():
                 stamp = _stamp(file)
                 known = self._files.get(file, _File())
                 if file not in self._files or known.stamp != stamp:
@@ -67,10 +67,10 @@ class KubeconfigClusters:
 
     def problems(self) -> list[str]:
         """The problems of the files, by name."""
-        found = (problem for file in self._files.values() for problem in file.problems)
-        return [*self._unreadable, *found]
+        problems = (problem for file in self._files.values() for problem in file.problems)
+        return [*self._unreadable, *problems]
 
-    def _found(self) -> Iterable[Path]:
+    def _files_to_check(self) -> Iterable[Path]:
         """The files that exist, and those that existed before."""
         files = dict.fromkeys(self._files)
         self._unreadable = []
@@ -97,8 +97,8 @@ class KubeconfigClusters:
             await self._clusters.disengage(name)
         for problem in problems:
             _log.warning("kubeconfig not used", extra={"file": str(file), "problem": problem})
-        kept = missing if problems and stamp else []
-        return _File(stamp, (*names, *kept), tuple(problems))
+        still_engaged = missing if problems and stamp else []
+        return _File(stamp, (*names, *still_engaged), tuple(problems))
 
     def _loaded(self, file: Path, stamp: Stamp | None) -> tuple[tuple[Connection, ...], list[str]]:
         if stamp is None:
@@ -127,7 +127,7 @@ class KubeconfigClusters:
 
 def _stamp(file: Path) -> Stamp | None:
     try:
-        found = file.stat()
+        status = file.stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    return status.st_mtime_ns, status.st_size, status.st_ino

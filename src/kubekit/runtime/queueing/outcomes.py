@@ -9,7 +9,7 @@
     NotLeading               requeued for the next leader
     anything else            an error: requeued with backoff
 
-Of an exception group, the member that most needs a retry decides.
+For an exception group, the member with the greatest need of a retry decides.
 """
 
 from collections.abc import Iterator
@@ -63,7 +63,7 @@ class PassOutcomes:
     def succeeded(self, request: Request, result: Result) -> PassOutcome:
         """The outcome of a pass that returned."""
         if not isinstance(result, Result):  # a type checker would have found it
-            raise TypeError(f"reconcile answered {result!r}; return DONE or a Result")
+            raise TypeError(f"reconcile returned {result!r}; return DONE or a Result")
         after = result.requeue_after
         self._forget(request)
         if after is None:
@@ -81,8 +81,10 @@ class PassOutcomes:
                 self._counters.terminal += 1
                 outcome = PassOutcome("terminal error", PassResult.ERROR, None, leaf)
             case WriteConflictLoop() as leaf:
-                left = max(leaf.seconds_left, _SOONEST)
-                outcome = PassOutcome("write conflict loop", PassResult.REQUEUE_AFTER, left, leaf)
+                remaining = max(leaf.seconds_left, _SOONEST)
+                outcome = PassOutcome(
+                    "write conflict loop", PassResult.REQUEUE_AFTER, remaining, leaf
+                )
             case NotLeading() as leaf:
                 outcome = PassOutcome("not leading", PassResult.REQUEUE, 0.0, leaf)
             case (Conflict() | AlreadyExists()) as leaf if self._races.failures(request) < _RACES:
@@ -138,8 +140,8 @@ def _urgency(error: BaseException) -> int:
 def _leaves(error: BaseException) -> Iterator[BaseException]:
     pending = [error]
     while pending:
-        one = pending.pop()
-        if isinstance(one, BaseExceptionGroup):
-            pending.extend(reversed(one.exceptions))
+        exception = pending.pop()
+        if isinstance(exception, BaseExceptionGroup):
+            pending.extend(reversed(exception.exceptions))
         else:
-            yield one
+            yield exception

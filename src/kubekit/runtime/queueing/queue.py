@@ -1,8 +1,7 @@
 """The work queue: requests that wait for a pass, in order, and never the same one twice at once.
 
-A key (a request) is ready, or being processed, or waits for its timer. Adds that arrive meanwhile
-are one add: the queue stores that a key is to be processed, not how often it was added. So its
-memory is bounded by the number of distinct keys.
+A key (a request) is ready, is being processed, or waits for its timer. The queue stores that a key is
+to be processed, not how often it was added. So its memory is bounded by the number of distinct keys.
 
 Clusters take turns: a cluster with a hundred thousand objects waits no less between two takes than
 one with a single object.
@@ -20,7 +19,7 @@ QUEUE_SECONDS: Final = tuple(10.0**power for power in range(-8, 4))
 
 
 class QueueClosed(Exception):
-    """The queue hands out no more keys: the taker should end."""
+    """The queue is closed: the worker that takes keys should end."""
 
 
 class WorkQueue:
@@ -41,7 +40,9 @@ class WorkQueue:
         # Keys that may be taken, the oldest first. A cluster is here only while it has such keys.
         # None of them is being processed.
         self._ready: dict[ClusterName, deque[Request]] = {}
-        self._since: dict[Request, float] = {}  # exactly the keys of `_ready`: ready since when
+        self._since: dict[
+            Request, float
+        ] = {}  # exactly the keys of `_ready`: with the time since when
         # The clusters of `_ready`, the next one first, without those that have `at_once` keys in
         # processing. (The front of a plain dict is not found in constant time.)
         self._turns: OrderedDict[ClusterName, None] = OrderedDict()
@@ -69,7 +70,7 @@ class WorkQueue:
         self._stop_timer(request)
         now = asyncio.get_running_loop().time()
         if request in self._processing:
-            self._mark(request, now)
+            self._mark_dirty(request, now)
         else:
             self._make_ready(request, now)
 
@@ -105,9 +106,9 @@ class WorkQueue:
         now = asyncio.get_running_loop().time()
         self.worked.add(now - self._processing.pop(request))
         cluster = request.cluster
-        left = self._processing_of[cluster] - 1
-        if left:
-            self._processing_of[cluster] = left
+        remaining = self._processing_of[cluster] - 1
+        if remaining:
+            self._processing_of[cluster] = remaining
         else:
             del self._processing_of[cluster]
         since = self._dirty.pop(request, None)
@@ -160,7 +161,7 @@ class WorkQueue:
         """How many keys wait for a timer."""
         return sum(map(len, self._timers.values()))
 
-    def _mark(self, request: Request, now: float) -> None:
+    def _mark_dirty(self, request: Request, now: float) -> None:
         if request not in self._dirty:
             self.adds += 1
             self._dirty[request] = now

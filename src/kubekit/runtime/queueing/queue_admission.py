@@ -99,7 +99,7 @@ class QueueAdmission:
         _log.debug("request dropped: its cluster is not engaged", extra=about)
 
     def _remember(self, request: Request) -> None:
-        """Keep a request in case its cluster is engaged; of too many, forget the oldest."""
+        """Keep a request until its cluster is engaged. If there are too many, forget the oldest."""
         early = self._early.setdefault(request.cluster, {})
         self._early_count += request not in early
         early[request] = None

@@ -14,15 +14,14 @@ from zlib import crc32
 
 from kubekit.runtime.requests import Request
 
-_FEW: Final = (
-    10  # with fewer children a pass is cheaper than the pass that finds that it is too early
-)
+# With fewer children, a pass costs less than one that only finds out that it is too early.
+_FEW: Final = 10
 _EACH: Final = 0.001  # seconds for each child
 _MOST: Final = 0.25  # four passes a second at a thousand Instances
 # A decision takes 5 us for each of a thousand (bench/decide.py).
 _EACH_TO_COUNT: Final = 0.005
 _MOST_TO_COUNT: Final = 2.0
-_SPREAD: Final = 4  # the share of a wait that differs between objects is one part in so many
+_SPREAD: Final = 4  # a quarter of each wait differs between objects
 _EACH_AT_FIRST: Final = 0.0005
 _MOST_AT_FIRST: Final = 0.5
 
@@ -48,17 +47,17 @@ class ReconcileThrottle:
 
     def wait(self, request: Request) -> timedelta | None:
         """The time until the next pass may run; None when it may run now."""
-        following = self._next.get(request)
-        if following is None:
+        next_pass = self._next.get(request)
+        if next_pass is None:
             return None
         now = asyncio.get_running_loop().time()
-        if now - following.at > following.first > 0.0:
-            following = self._next[request] = _NextPass(now + following.first)
-        left = following.at - now
-        return timedelta(seconds=left) if left > 0 else None
+        if now - next_pass.at > next_pass.first > 0.0:
+            next_pass = self._next[request] = _NextPass(now + next_pass.first)
+        remaining = next_pass.at - now
+        return timedelta(seconds=remaining) if remaining > 0 else None
 
     def reconciled(self, request: Request, children: int, *, to_count: bool) -> None:
-        """Note a pass that succeeded and read so many children; the next one has only ``to_count``."""
+        """Note a successful pass over so many children. ``to_count``: the next pass need only count."""
         if children < _FEW:
             self.forget(request)
             return

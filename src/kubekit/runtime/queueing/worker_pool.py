@@ -11,8 +11,8 @@ from kubekit.runtime.scope import Scope
 
 _log: Final = logging.getLogger(__name__)
 
-TIMED_OUT: Final = "late"
-CLUSTER_GONE: Final = "left"
+TIMED_OUT: Final = "timed out"
+CLUSTER_GONE: Final = "cluster disengaged"
 _GRACE: Final = 1.0  # seconds to end after a cancellation
 _EARLY: Final = 0.001  # seconds by which a loop may be early
 
@@ -26,7 +26,7 @@ class WorkerPool:
     replaces it, so that such passes cannot stop the controller. ``release`` is called with its
     request, which stays reserved until the pass has ended.
 
-    One timer serves all passes: a timer for each would cost more than many a pass does.
+    One timer serves all passes: a timer for each pass would often cost more than the pass itself.
     """
 
     def __init__(self, name: str, work: Work, limit: float, release: Enqueue) -> None:
@@ -40,7 +40,7 @@ class WorkerPool:
         self._timer: asyncio.TimerHandle | None = None
         self._stuck: dict[Request, bool] = {}  # whether it was requested again meanwhile
         self._replaced: dict[asyncio.Task[None], None] = {}
-        self._ended_all = asyncio.Event()
+        self._all_ended = asyncio.Event()
         self._stopping = False
         self._failure: BaseException | None = None
 
@@ -49,7 +49,7 @@ class WorkerPool:
         try:
             for _ in range(workers):
                 self._start()
-            await self._ended_all.wait()
+            await self._all_ended.wait()
         finally:
             await self._stop()
         if self._failure is not None:
@@ -59,7 +59,7 @@ class WorkerPool:
         """Wait for the workers to end, and cancel those that need longer than this."""
         try:
             async with asyncio.timeout(limit):
-                await self._ended_all.wait()
+                await self._all_ended.wait()
         except TimeoutError:
             for pass_ in self._passes:
                 self._warn("the running pass is cancelled because the process ends", pass_)
@@ -77,7 +77,7 @@ class WorkerPool:
         return task in self._replaced and self._stuck.pop(pass_.request)
 
     def is_current(self, task: asyncio.Task[None]) -> bool:
-        """Whether a worker is still part of the pool. One whose pass was stuck is not."""
+        """Whether a worker is still part of the pool. A worker with a stuck pass is not."""
         return task not in self._replaced
 
     def defers(self, request: Request) -> bool:
@@ -102,12 +102,12 @@ class WorkerPool:
         del self._workers[task]
         self._replaced.pop(task, None)
         if not self._workers:
-            self._ended_all.set()
+            self._all_ended.set()
 
     def _failed(self, task: str, why: BaseException) -> None:
-        """End all workers: the failure of a worker itself is not limited to one pass."""
+        """End all workers: a worker that fails outside of a pass affects every request."""
         self._failure = why
-        self._ended_all.set()
+        self._all_ended.set()
 
     def _set_timer(self, first: Pass) -> None:
         when = first.started + self._limit
@@ -142,11 +142,11 @@ class WorkerPool:
         self._stopping = True
         if self._timer is not None:
             self._timer.cancel()
-        left = list(reversed(self._workers))
-        for task in left:
+        remaining = list(reversed(self._workers))
+        for task in remaining:
             task.cancel()
-        if left:
-            await asyncio.wait(left, timeout=_GRACE)
+        if remaining:
+            await asyncio.wait(remaining, timeout=_GRACE)
         for pass_ in self._passes:
             pass_.finished = True
             self._warn(

@@ -1,8 +1,8 @@
 """Writes of the difference between an object and its desired state.
 
-Each function reads or receives the existing object, and writes only what differs: at rest nothing is
-written. Maps with several writers, such as labels and annotations, are merged. Replacing one once
-removed the key of another controller, and the two kept undoing each other's writes.
+Each function reads or receives the existing object, and writes only what differs. If nothing
+differs, nothing is written. Maps with several writers, such as labels and annotations, are merged. A map that is
+replaced loses the keys of other controllers, and they would undo each other's writes in turn.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,17 +25,16 @@ async def create_or_patch(client: Client, fresh: K, renewed: Callable[[K], K]) -
     if present is None:
         try:
             return await client.create(fresh)
-        except (
-            AlreadyExists
-        ):  # another writer was faster, or the response to our own create was lost
+        except AlreadyExists:
+            # Another writer was faster, or the response to our own create was lost.
             present = await client.get(type(fresh), metadata.name, metadata.namespace)
     return await client.patch(present, renewed(present))
 
 
 def merge_maps(present: Mapping[str, str], own: Mapping[str, str | None]) -> dict[str, str]:
     """The existing map with our own keys set. None removes a key; other keys stay as they are."""
-    kept = {key: value for key, value in present.items() if key not in own}
-    return kept | {key: value for key, value in own.items() if value is not None}
+    others = {key: value for key, value in present.items() if key not in own}
+    return others | {key: value for key, value in own.items() if value is not None}
 
 
 async def add_finalizer(client: Client, obj: K, finalizer: str) -> K:
@@ -47,10 +46,10 @@ async def add_finalizer(client: Client, obj: K, finalizer: str) -> K:
 
 async def remove_finalizer(client: Client, obj: K, finalizer: str) -> None:
     """Remove our finalizer. An object that no longer exists has no finalizer left."""
-    left = tuple(held for held in obj.metadata.finalizers if held != finalizer)
-    if left != obj.metadata.finalizers:
+    remaining = tuple(name for name in obj.metadata.finalizers if name != finalizer)
+    if remaining != obj.metadata.finalizers:
         try:
-            await _with_finalizers(client, obj, left)
+            await _with_finalizers(client, obj, remaining)
         except NotFound:
             return
 

@@ -1,7 +1,7 @@
 """Read-your-writes: a pass waits until the caches show what earlier passes of its request wrote.
 
-A cache is always a little behind. A pass that reads it too early would decide the same again, and
-act a second time.
+A cache is always a little behind. A pass that reads it too early would make the same decision, and
+the same write, a second time.
 """
 
 import logging
@@ -18,9 +18,7 @@ _log: Final = logging.getLogger(__name__)
 _FIRST: Final = 0.01  # seconds between two checks, doubled each time
 _LONGEST: Final = 1.0
 _DOUBLINGS: Final = 10  # enough to reach the longest; a higher power may overflow
-_PATIENCE: Final = (
-    1200.0  # seconds; a server restored from a backup may never reach the version again
-)
+_PATIENCE: Final = 1200.0  # seconds; a server restored from a backup may never reach the version
 
 
 class CacheView(Protocol):
@@ -79,7 +77,7 @@ class Freshness:
     def __init__(self, patience: float = _PATIENCE) -> None:
         self._patience = patience
         self._followed: dict[object, Iterable[FollowedInformer]] = {}
-        self._found: dict[_Kind, FollowedInformer] = {}  # informers found earlier
+        self._informers: dict[_Kind, FollowedInformer] = {}  # by kind; see `_find`
         self._waiting: dict[Request, _Waiting] = {}
         self._sweep_at = 1024
         # The versions that caches had reached when requests of each cluster saw them. A list from a
@@ -97,8 +95,8 @@ class Freshness:
     def unfollow(self, transport: object) -> None:
         """Stop waiting for a disengaged cluster: its caches will show nothing more."""
         self._followed.pop(transport, None)
-        self._found = {
-            kind: found for kind, found in self._found.items() if kind[0] is not transport
+        self._informers = {
+            kind: informer for kind, informer in self._informers.items() if kind[0] is not transport
         }
         for reached in self._reached.values():
             for key in [key for key in reached if key[0] is transport]:
@@ -146,15 +144,15 @@ class Freshness:
             if not set_back:
                 return 0.0
             waiting = self._wait(request)
-        self._strike_seen(request, waiting)
-        if not (waiting.expected or set_back) or self._impatient(request, waiting, now):
+        self._drop_seen(request, waiting)
+        if not (waiting.expected or set_back) or self._timed_out(request, waiting, now):
             del self._waiting[request]
             return 0.0
         waiting.checks += 1
         doubled = min(waiting.checks - 1, _DOUBLINGS)
         return float(min(_FIRST * 2**doubled, _LONGEST))
 
-    def _impatient(self, request: Request, waiting: _Waiting, now: float) -> bool:
+    def _timed_out(self, request: Request, waiting: _Waiting, now: float) -> bool:
         if not waiting.checks:
             waiting.since = now
         if now - waiting.since < self._patience:
@@ -162,7 +160,8 @@ class Freshness:
         missing = ", ".join(map(str, waiting.expected))
         self._reached.pop(request.cluster, None)
         _log.warning(
-            "own writes were not seen", extra={"request": str(request), "missing": missing}
+            "the caches do not show own writes in time, so the pass runs without them",
+            extra={"request": str(request), "missing": missing},
         )
         return True
 
@@ -178,7 +177,7 @@ class Freshness:
     def _sweep(self) -> None:
         """Forget writes that the caches show by now: there may never be another pass that checks."""
         for request, waiting in list(self._waiting.items()):
-            self._strike_seen(request, waiting)
+            self._drop_seen(request, waiting)
             if not waiting.expected:
                 del self._waiting[request]
         self._sweep_at = max(1024, 2 * len(self._waiting))
@@ -192,9 +191,13 @@ class Freshness:
                     return True
         return False
 
-    def _strike_seen(self, request: Request, waiting: _Waiting) -> None:
+    def _drop_seen(self, request: Request, waiting: _Waiting) -> None:
         """Drop the expectations that the caches meet."""
-        unseen = {target: one for target, one in waiting.expected.items() if self._is_behind(one)}
+        unseen = {
+            target: expected
+            for target, expected in waiting.expected.items()
+            if self._is_behind(expected)
+        }
         for target, expected in waiting.expected.items():
             if target not in unseen:
                 self._note_reached(request, expected)
@@ -223,7 +226,7 @@ class Freshness:
 
     def _cache(self, expected: _Expected) -> CacheView | None:
         kind = (expected.transport, expected.target.group, expected.target.plural)
-        informer = self._found.get(kind) or self._find(kind)
+        informer = self._informers.get(kind) or self._find(kind)
         return None if informer is None or informer.served is False else informer.cache
 
     def _find(self, kind: _Kind) -> FollowedInformer | None:
@@ -232,6 +235,6 @@ class Freshness:
         for informer in self._followed.get(transport, ()):
             resource = informer.kind.RESOURCE
             if resource.plural == plural and resource.group == group:
-                self._found[kind] = informer
+                self._informers[kind] = informer
                 return informer
         return None

@@ -17,13 +17,13 @@ class ObjectKey(NamedTuple):
     name: str
 
     def __str__(self) -> str:
-        place = f"{self.namespace}/{self.name}" if self.namespace else self.name
-        return f"{self.plural} {place}"
+        name = f"{self.namespace}/{self.name}" if self.namespace else self.name
+        return f"{self.plural} {name}"
 
 
-def object_key(cluster: ClusterName, place: ResourceLocation, name: str = "") -> ObjectKey:
+def object_key(cluster: ClusterName, location: ResourceLocation, name: str = "") -> ObjectKey:
     """The key of a location; with ``name``, of the object of that name in the collection there."""
-    resource = place.resource
+    resource = location.resource
     # Keys are kept for a minute, so their strings are interned.
-    namespace, name = interned(place.namespace), interned(name or place.name)
+    namespace, name = interned(location.namespace), interned(name or location.name)
     return ObjectKey(cluster, resource.group, resource.plural, namespace, name)

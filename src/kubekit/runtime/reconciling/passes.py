@@ -29,7 +29,7 @@ class Leadership(Protocol):
 
 
 class NotLeading(Exception):
-    """The write was not sent, because another process may be leading by now."""
+    """The write was not sent, because this process may no longer be the leader."""
 
 
 class PassOver(Exception):
@@ -38,7 +38,7 @@ class PassOver(Exception):
 
 @dataclass(slots=True)
 class WriteContext:
-    """What all passes of one controller share when they write. ``writer`` is their field manager."""
+    """The state that all passes of one controller share for their writes. ``writer`` is their field manager."""
 
     writer: str
     write_conflicts: WriteConflictBreaker
@@ -84,14 +84,13 @@ class Pass:
         self.number = number
         self.term = term
         self.writes = 0
-        self.reads: dict[
-            ObjectKey, tuple[object, str]
-        ] = {}  # live reads: the transport and the version
+        # Live reads, each with its transport and version.
+        self.reads: dict[ObjectKey, tuple[object, str]] = {}
         self.finished = False
         self.stopped = ""
         self.started = 0.0
 
-    def lags(self) -> bool:
+    def caches_lag(self) -> bool:
         """Whether a cache does not show yet what this pass read live, or passes of its request wrote."""
         freshness = self.context.freshness
         return freshness.expects(self.request) or any(

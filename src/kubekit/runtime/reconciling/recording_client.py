@@ -56,7 +56,8 @@ class Written(NamedTuple):
 class RecordingClient(Client):
     """The typed client of a cluster, for reconcilers.
 
-    ``client`` is the real one. It reads, and handles the calls that it implements more directly.
+    ``client`` sends the requests. Its own methods are called, because it may implement them more
+    directly than through documents.
     """
 
     def __init__(self, cluster: ClusterName, client: Client) -> None:
@@ -65,11 +66,11 @@ class RecordingClient(Client):
         self._client = client
 
     async def get(self, kind: type[K], name: str, namespace: str = "") -> K:
-        found = await self._client.get(kind, name, namespace)
-        self.raw.saw(
-            ResourceLocation(kind.RESOURCE, namespace, name), found.metadata.resource_version
+        existing = await self._client.get(kind, name, namespace)
+        self.raw.record_read(
+            ResourceLocation(kind.RESOURCE, namespace, name), existing.metadata.resource_version
         )
-        return found
+        return existing
 
     async def list(
         self, kind: type[K], namespace: str = "", options: ListOptions = EVERYTHING
@@ -87,173 +88,179 @@ class RecordingClient(Client):
         pass_ = None if options.dry_run else current.get()
         if pass_ is None:
             return await self._client.create(obj, options)
-        place = ResourceLocation(obj.RESOURCE, obj.metadata.namespace, obj.metadata.name)
+        location = ResourceLocation(obj.RESOURCE, obj.metadata.namespace, obj.metadata.name)
         signed = pass_.context.sign(options)
-        await self.raw.before(pass_, place, field_paths.CREATION, signed)
+        await self.raw.check_write(pass_, location, field_paths.CREATION, signed)
         written = await self._client.create(obj, signed)
-        self.raw.created(pass_, place, _of_object(written))
+        self.raw.record_create(pass_, location, _of_object(written))
         return written
 
     async def merge(
-        self, kind: type[K], place: ResourceLocation, patch: Document, options: WriteOptions
+        self, kind: type[K], location: ResourceLocation, patch: Document, options: WriteOptions
     ) -> K:
         pass_ = None if options.dry_run else current.get()
         if pass_ is None:
-            return await self._client.merge(kind, place, patch, options)
+            return await self._client.merge(kind, location, patch, options)
         signed = pass_.context.sign(options)
         fields = field_paths.of_patch(PatchType.MERGE, patch)
-        await self.raw.before(pass_, place, fields, signed)
-        written = await self._client.merge(kind, place, patch, signed)
-        self.raw.changed(pass_, place, fields, _of_object(written, patch))
+        await self.raw.check_write(pass_, location, fields, signed)
+        written = await self._client.merge(kind, location, patch, signed)
+        self.raw.record_write(pass_, location, fields, _of_object(written, patch))
         return written
 
 
 class RecordingTransport:
-    """The same for JSON documents."""
+    """The same checks and records for JSON documents, which have no class."""
 
     def __init__(self, cluster: ClusterName, client: Client) -> None:
         self._cluster = cluster
         self._client = client
         self._transport: Transport = client.raw
 
-    async def get(self, place: ResourceLocation, resource_version: str = "") -> Document:
-        found = await self._transport.get(place, resource_version)
-        self.saw(place, found["metadata"].get("resourceVersion", ""))
-        return found
+    async def get(self, location: ResourceLocation, resource_version: str = "") -> Document:
+        existing = await self._transport.get(location, resource_version)
+        self.record_read(location, existing["metadata"].get("resourceVersion", ""))
+        return existing
 
-    async def list(self, place: ResourceLocation, options: ListOptions) -> Document:
-        return await self._transport.list(place, options)
+    async def list(self, location: ResourceLocation, options: ListOptions) -> Document:
+        return await self._transport.list(location, options)
 
     def watch(
-        self, place: ResourceLocation, options: WatchOptions
+        self, location: ResourceLocation, options: WatchOptions
     ) -> AbstractAsyncContextManager[AsyncIterator[WatchEvent]]:
-        return self._transport.watch(place, options)
+        return self._transport.watch(location, options)
 
     async def create(
-        self, place: ResourceLocation, document: Document, options: WriteOptions
+        self, location: ResourceLocation, document: Document, options: WriteOptions
     ) -> Document:
         pass_ = None if options.dry_run else current.get()
         if pass_ is None:
-            return await self._transport.create(place, document, options)
+            return await self._transport.create(location, document, options)
         signed = pass_.context.sign(options)
-        named = place if place.name else replace(place, name=_metadata(document).name)
-        await self.before(pass_, named, field_paths.CREATION, signed)
-        written = await self._transport.create(place, document, signed)
-        self.created(pass_, place, _metadata(written))
+        named = location if location.name else replace(location, name=_metadata(document).name)
+        await self.check_write(pass_, named, field_paths.CREATION, signed)
+        written = await self._transport.create(location, document, signed)
+        self.record_create(pass_, location, _metadata(written))
         return written
 
     async def update(
-        self, place: ResourceLocation, document: Document, options: WriteOptions
+        self, location: ResourceLocation, document: Document, options: WriteOptions
     ) -> Document:
         pass_ = None if options.dry_run else current.get()
         if pass_ is None:
-            return await self._transport.update(place, document, options)
+            return await self._transport.update(location, document, options)
         signed = pass_.context.sign(options)
         fields = field_paths.of_whole(document)
-        await self.before(pass_, place, fields, signed)
-        written = await self._transport.update(place, document, signed)
-        self.changed(pass_, place, fields, _metadata(written, document))
+        await self.check_write(pass_, location, fields, signed)
+        written = await self._transport.update(location, document, signed)
+        self.record_write(pass_, location, fields, _metadata(written, document))
         return written
 
     async def patch(
-        self, place: ResourceLocation, kind: PatchType, patch: object, options: WriteOptions
+        self, location: ResourceLocation, kind: PatchType, patch: object, options: WriteOptions
     ) -> Document:
         pass_ = None if options.dry_run else current.get()
         if pass_ is None:
-            return await self._transport.patch(place, kind, patch, options)
+            return await self._transport.patch(location, kind, patch, options)
         signed = pass_.context.sign(options)
         fields = field_paths.of_patch(kind, patch)
-        await self.before(pass_, place, fields, signed)
-        written = await self._transport.patch(place, kind, patch, signed)
-        self.changed(pass_, place, fields, _metadata(written, patch))
+        await self.check_write(pass_, location, fields, signed)
+        written = await self._transport.patch(location, kind, patch, signed)
+        self.record_write(pass_, location, fields, _metadata(written, patch))
         return written
 
-    async def delete(self, place: ResourceLocation, options: DeleteOptions) -> Document:
+    async def delete(self, location: ResourceLocation, options: DeleteOptions) -> Document:
         pass_ = None if options.dry_run else current.get()
         if pass_ is None:
-            return await self._transport.delete(place, options)
-        await self.before(pass_, place, field_paths.DELETION, pass_.context.sign(PLAIN_WRITE))
-        answer = await self._transport.delete(place, options)
+            return await self._transport.delete(location, options)
+        await self.check_write(
+            pass_, location, field_paths.DELETION, pass_.context.sign(PLAIN_WRITE)
+        )
+        answer = await self._transport.delete(location, options)
         deleted = _metadata(answer)
         if answer.get("kind") == "Status":
             uid = options.uid or answer.get("details", {}).get("uid", "")
-            deleted = Written(place.name, place.namespace, uid, gone=True)
+            deleted = Written(location.name, location.namespace, uid, gone=True)
         elif "deletionTimestamp" not in answer["metadata"]:  # some kinds return what was deleted
             deleted = deleted._replace(gone=True)
-        self.changed(pass_, place, field_paths.DELETION, deleted)
+        self.record_write(pass_, location, field_paths.DELETION, deleted)
         return answer
 
     async def delete_collection(
-        self, place: ResourceLocation, which: ListOptions, options: DeleteOptions
+        self, location: ResourceLocation, which: ListOptions, options: DeleteOptions
     ) -> Document:
         pass_ = None if options.dry_run else current.get()
         if pass_ is None:
-            return await self._transport.delete_collection(place, which, options)
+            return await self._transport.delete_collection(location, which, options)
         pass_.may_write()
-        answer = await self._transport.delete_collection(place, which, options)
+        answer = await self._transport.delete_collection(location, which, options)
         for item in answer.get("items") or ():
-            self._deleted(pass_, place, _metadata(item))
+            self._record_delete(pass_, location, _metadata(item))
         return answer
 
-    # For `RecordingClient`, which reads and creates objects without this transport
+    # For `RecordingClient`, which reads and writes typed objects without this transport
 
-    def saw(self, place: ResourceLocation, version: str) -> None:
+    def record_read(self, location: ResourceLocation, version: str) -> None:
         """Record a live read: the requeue after the pass waits for a cache that is behind it."""
         pass_ = current.get()
         if pass_ is not None and version:
-            pass_.reads[object_key(self._cluster, place)] = self, version
+            pass_.reads[object_key(self._cluster, location)] = self, version
 
-    async def before(
-        self, pass_: Pass, place: ResourceLocation, fields: Fields, signed: WriteOptions
+    async def check_write(
+        self, pass_: Pass, location: ResourceLocation, fields: Fields, signed: WriteOptions
     ) -> None:
         """Raise if the write must not be sent."""
-        target = object_key(self._cluster, place, place.name)
+        target = object_key(self._cluster, location, location.name)
         write_conflicts = pass_.context.write_conflicts
         try:
             write_conflicts.check(target, _now(), fields)
         except WriteConflictLoop:  # the removal of a finalizer cannot repeat indefinitely
-            if fields != field_paths.FINALIZERS or not await self._is_leaving(place):
+            if fields != field_paths.FINALIZERS or not await self._is_deleting(location):
                 raise
         if write_conflicts.suspects(target):
-            write_conflicts.saw(target, await self._managed(place), signed.field_manager, fields)
+            write_conflicts.saw(
+                target, await self._managed_fields(location), signed.field_manager, fields
+            )
         pass_.may_write()
 
-    def created(self, pass_: Pass, place: ResourceLocation, written: Written) -> None:
+    def record_create(self, pass_: Pass, location: ResourceLocation, written: Written) -> None:
         """Record a new object. A response without a version is a review, not an object."""
         if written.version:
-            self.changed(pass_, place, field_paths.CREATION, written)
+            self.record_write(pass_, location, field_paths.CREATION, written)
 
-    def changed(
-        self, pass_: Pass, place: ResourceLocation, fields: Fields, written: Written
+    def record_write(
+        self, pass_: Pass, location: ResourceLocation, fields: Fields, written: Written
     ) -> None:
         """Record a write, and what the caches must show because of it."""
-        target = self._count(pass_, place, fields, written)
+        target = self._count(pass_, location, fields, written)
         freshness = pass_.context.freshness
         if written.gone:
             freshness.removed(pass_.request, self, target, written.uid)
         else:
             freshness.wrote(pass_.request, self, target, written.version)
 
-    def _deleted(self, pass_: Pass, place: ResourceLocation, deleted: Written) -> None:
+    def _record_delete(self, pass_: Pass, location: ResourceLocation, deleted: Written) -> None:
         """Record one object of a collection delete: a finalizer keeps it, or it is gone."""
-        one = replace(place, namespace=deleted.namespace)
-        self.changed(pass_, one, field_paths.DELETION, deleted._replace(gone=not deleted.held))
+        item = replace(location, namespace=deleted.namespace)
+        self.record_write(
+            pass_, item, field_paths.DELETION, deleted._replace(gone=not deleted.held)
+        )
 
     def _count(
-        self, pass_: Pass, place: ResourceLocation, fields: Fields, written: Written
+        self, pass_: Pass, location: ResourceLocation, fields: Fields, written: Written
     ) -> ObjectKey:
         pass_.writes += 1
-        target = object_key(self._cluster, place, written.name)
+        target = object_key(self._cluster, location, written.name)
         message = pass_.context.write_conflicts.wrote(target, fields, _now(), written.content)
         if message is not None:
-            self._report(pass_.context, target, place, (message, written.uid))
+            self._report(pass_.context, target, location, (message, written.uid))
         return target
 
     def _report(
         self,
         context: WriteContext,
         target: ObjectKey,
-        place: ResourceLocation,
+        location: ResourceLocation,
         why: tuple[str, str],
     ) -> None:
         message, uid = why
@@ -262,26 +269,26 @@ class RecordingTransport:
         _log.warning("write conflict loop", extra=extra | {"why": message})
         if context.recorder is not None:
             regarding = Object(
-                api_version=place.resource.api_version,
-                kind=place.resource.kind,
+                api_version=location.resource.api_version,
+                kind=location.resource.kind,
                 metadata=ObjectMeta(name=target.name, namespace=target.namespace, uid=uid),
             )
             context.recorder.event(
                 self._client, regarding, "Warning", "ReconcileFight", message, "Reconcile"
             )
 
-    async def _managed(self, place: ResourceLocation) -> Managed:
+    async def _managed_fields(self, location: ResourceLocation) -> Managed:
         """The managedFields just before our write; empty if they cannot be read."""
-        managed: Managed = (await self._existing_metadata(place)).get("managedFields", [])
+        managed: Managed = (await self._existing_metadata(location)).get("managedFields", [])
         return managed
 
-    async def _is_leaving(self, place: ResourceLocation) -> bool:
-        return "deletionTimestamp" in await self._existing_metadata(place)
+    async def _is_deleting(self, location: ResourceLocation) -> bool:
+        return "deletionTimestamp" in await self._existing_metadata(location)
 
-    async def _existing_metadata(self, place: ResourceLocation) -> Document:
+    async def _existing_metadata(self, location: ResourceLocation) -> Document:
         """The metadata of the existing object; empty if it cannot be read."""
         try:
-            existing = await self._transport.get(replace(place, subresource=""))
+            existing = await self._transport.get(replace(location, subresource=""))
         except (ApiError, OSError):
             return {}
         metadata: Document = existing["metadata"]
@@ -315,7 +322,7 @@ def _is_gone(metadata: Document) -> bool:
 
 def _of_object(obj: Object, written_document: object = None) -> Written:
     metadata = obj.metadata
-    leaving = metadata.deletion_timestamp is not None
+    deleting = metadata.deletion_timestamp is not None
     kept = metadata.finalizers or metadata.deletion_grace_period_seconds
     return Written(
         metadata.name,
@@ -323,7 +330,7 @@ def _of_object(obj: Object, written_document: object = None) -> Written:
         metadata.uid,
         metadata.resource_version,
         held=bool(metadata.finalizers),
-        gone=leaving and not kept,
+        gone=deleting and not kept,
         content=_content(metadata.uid, written_document),
     )
 

@@ -2,10 +2,12 @@
 
 Two controllers that undo each other's writes never fail, so no error reports them. They are detected
 by the number of writes of one object that repeat earlier content. Beyond a limit the controller stops
-writing that object for a while, and reports which fields it kept writing and which other managers
-write them too, by managedFields. Writes that each have new content, as a status does while instances
-become ready, are progress; only very many of them are too many. And a status follows what it reports:
-it repeats earlier content whenever that state returns, as it does at every step of a rollout.
+writing that object for a while. It reports which fields it kept writing and which other managers write
+them too, by managedFields.
+
+Writes with new content are progress, as of a status while instances become ready: only very many of
+them are too many. A status may also repeat earlier content without a conflict, because the state that
+it reports returns, as at every step of a rollout.
 """
 
 from collections import Counter, OrderedDict
@@ -31,8 +33,8 @@ _STATUS: Final = ("status",)
 class WriteConflictSettings:
     """An object with more than ``limit`` repeated writes within ``window`` seconds is in a loop.
 
-    Only writes with the same content as another of them count.
-    The object is then not written for ``suspension`` seconds, doubled each time, up to ``longest_suspension``.
+    Only writes count that have the same content as another one of them. The object is then not written
+    for ``suspension`` seconds, doubled each time, up to ``longest_suspension``.
     """
 
     limit: int = 30
@@ -78,10 +80,10 @@ class _WriteHistory:
         """How many of the writes repeat the content of another one; at most all of them.
 
         A status write counts only if it repeats the write before it: then another writer must have
-        undone that one, while a status that alternates was written both ways by us.
+        undone that one. A status that alternates was written both times by us.
         """
-        undone = sum(one[1:] == next_[1:] for one, next_ in pairwise(self._statuses))
-        contents = Counter(one[1:] for one in self.writes if not _is_of_status(one[1]))
+        undone = sum(write[1:] == next_[1:] for write, next_ in pairwise(self._statuses))
+        contents = Counter(write[1:] for write in self.writes if not _is_of_status(write[1]))
         return undone + sum(times for times in contents.values() if times > 1)
 
     def is_conflict(self, limit: int) -> bool:
@@ -89,13 +91,13 @@ class _WriteHistory:
         if count <= limit:
             return False
         statuses = len(self._statuses)
-        many = count - statuses > limit * _NEWS or statuses > limit * _FOLLOWED
-        return many or self.repeated > limit
+        too_many = count - statuses > limit * _NEWS or statuses > limit * _FOLLOWED
+        return too_many or self.repeated > limit
 
     @property
     def _statuses(self) -> list[tuple[float, Fields, int]]:
         """The writes that set nothing but the status."""
-        return [one for one in self.writes if _is_of_status(one[1])]
+        return [write for write in self.writes if _is_of_status(write[1])]
 
 
 @dataclass(slots=True)
@@ -117,9 +119,8 @@ class WriteConflictBreaker:
     def __init__(self, writer: str, settings: WriteConflictSettings) -> None:
         self._writer = writer
         self._settings = settings
-        self._histories: OrderedDict[ObjectKey, _WriteHistory] = (
-            OrderedDict()
-        )  # the last one written at the end
+        # The most recently written object is at the end.
+        self._histories: OrderedDict[ObjectKey, _WriteHistory] = OrderedDict()
         self._suspensions: dict[ObjectKey, _Suspension] = {}
 
     def __len__(self) -> int:
@@ -182,8 +183,8 @@ class WriteConflictBreaker:
 
     def _trip(self, target: ObjectKey, history: _WriteHistory, now: float) -> str:
         self._suspensions = {
-            resting: suspension
-            for resting, suspension in self._suspensions.items()
+            key: suspension
+            for key, suspension in self._suspensions.items()
             if now < suspension.until + suspension.seconds
         }
         before = self._suspensions.get(target)
@@ -211,7 +212,7 @@ class WriteConflictBreaker:
         paths = Counter(path for _, fields, _ in history.writes for path in fields)
         return (
             f"{target}: {self._writer} wrote it {times} times within {window:.0f} s"
-            f"{_often(paths, times)}; {_accused(history.others)}"
+            f"{_often(paths, times)}; {_competing(history.others)}"
         )
 
 
@@ -228,7 +229,7 @@ def _often(paths: Counter[FieldPath], times: int) -> str:
     return f", mostly {counted}" if counted else ""
 
 
-def _accused(writers: Iterable[FieldManager]) -> str:
+def _competing(writers: Iterable[FieldManager]) -> str:
     """The managers that write the same fields, or else the object, or else none."""
     known = list(writers)
     owners = [writer for writer in known if writer.owner]

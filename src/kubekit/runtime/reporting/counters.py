@@ -64,7 +64,7 @@ class BusiestObject:
 
     def add(self, request: Request, now: float) -> int:
         """Count one pass at this loop time. Returns the passes of the request in its minute."""
-        self._turn(now)
+        self._rotate(now)
         count = self._counts[request] = self._counts.get(request, 0) + 1
         if count > self._most[0]:
             self._most = (count, request)
@@ -72,10 +72,10 @@ class BusiestObject:
 
     def most(self, now: float) -> tuple[int, Request | None]:
         """The count and the object, in the running minute or the one before it."""
-        self._turn(now)
+        self._rotate(now)
         return self._most if self._most[0] >= self._before[0] else self._before
 
-    def _turn(self, now: float) -> None:
+    def _rotate(self, now: float) -> None:
         if now - self.started < _WINDOW:
             return
         nothing: tuple[int, Request | None] = (0, None)

@@ -167,16 +167,16 @@ class EventSink:
     async def _report(self, series: OngoingSeries) -> None:
         """Write a series, or give up: later occurrences are tried when it is due again."""
         pauses = iter(_PAUSES)
-        reported, trouble = series.count, await self._trouble(series)
-        while _may_pass(trouble) and (pause := next(pauses, None)) is not None:
+        reported, error = series.count, await self._try_write(series)
+        while _is_transient(error) and (pause := next(pauses, None)) is not None:
             await asyncio.sleep(pause * self._chance.uniform(0.5, 1.5))
-            reported, trouble = series.count, await self._trouble(series)
+            reported, error = series.count, await self._try_write(series)
         series.reported = reported
         series.reported_at = asyncio.get_running_loop().time()
-        if trouble is not None:
-            self._give_up(series, trouble)
+        if error is not None:
+            self._give_up(series, error)
 
-    async def _trouble(self, series: OngoingSeries) -> Exception | None:
+    async def _try_write(self, series: OngoingSeries) -> Exception | None:
         """Write a series. Returns the error, if any."""
         try:
             async with asyncio.timeout(_PATIENCE):
@@ -188,20 +188,20 @@ class EventSink:
     async def _write(self, series: OngoingSeries) -> None:
         event = series.event()
         if series.stored is None:
-            series.stored = await self._made(event)
+            series.stored = await self._create(event)
         try:
-            series.stored = await self._updated(series.stored, event)
+            series.stored = await self._update(series.stored, event)
         except (Conflict, NotFound):  # another client wrote it, or it has expired
-            series.stored = await self._updated(await self._made(event), event)
+            series.stored = await self._update(await self._create(event), event)
 
-    async def _made(self, event: CoreEvent) -> CoreEvent:
+    async def _create(self, event: CoreEvent) -> CoreEvent:
         """The created Event. One that exists already is ours: the response to its create was lost."""
         try:
             return await self._client.create(event)
         except AlreadyExists:
             return await self._client.get(CoreEvent, event.metadata.name, event.metadata.namespace)
 
-    async def _updated(self, stored: CoreEvent, event: CoreEvent) -> CoreEvent:
+    async def _update(self, stored: CoreEvent, event: CoreEvent) -> CoreEvent:
         counted = replace(
             stored,
             count=event.count,
@@ -224,11 +224,11 @@ class EventSink:
         )
 
 
-def _may_pass(trouble: Exception | None) -> bool:
-    return trouble is not None and not isinstance(trouble, _REFUSALS)
+def _is_transient(error: Exception | None) -> bool:
+    return error is not None and not isinstance(error, _REFUSALS)
 
 
-def _bound(kept: dict[T, Any], most: int) -> None:
+def _bound(entries: dict[T, Any], most: int) -> None:
     """Forget the least recently used entry when there are too many."""
-    if len(kept) > most:
-        del kept[next(iter(kept))]
+    if len(entries) > most:
+        del entries[next(iter(entries))]

@@ -1,4 +1,4 @@
-"""Whether a process is alive, and whether it is ready to serve requests.
+"""The health checks of a process: whether it is alive, and whether it is ready to serve requests.
 
 Each part registers a named check, which returns problems as text for the operator, or an empty list.
 A process that is not alive is restarted; one that is not ready gets no traffic for now.

@@ -1,11 +1,12 @@
 """The cache of one kind in one cluster.
 
 Objects are kept as JSON, which takes a fraction of the memory and is not traversed by the garbage
-collector. Bytes that a plane of this process keeps are shared with it; otherwise they are the encoding
-of the fields that the class reads. A decoded object takes twice the memory of its bytes. Decoded
-objects are kept if they are read together with many others, as the Instances of a deployment are; and
-a few recently read ones, for all caches together. All readers share them, so their maps must not be
-changed. None has managedFields.
+collector. If a plane of this process has the same bytes, the cache shares them. Otherwise they are the
+encoding of the fields that the class reads.
+
+A decoded object takes twice the memory of its bytes, so only some are kept: the objects that are read
+together with many others, as the Instances of a deployment are, and a few recently read ones, for all
+caches together. All readers share them, so their maps must not be changed. None has managedFields.
 """
 
 import logging
@@ -27,16 +28,16 @@ _Objects = list[K]  # in the class below, ``list`` is a method
 _Keys = list[Key]
 
 _LARGEST_KEPT: Final = 16 * 1024  # bytes; larger objects are not kept decoded
-# Decoded objects of one cache: ten deployments of a thousand Instances are read in turn.
+# Decoded objects of one cache: enough for ten deployments of a thousand Instances each.
 _READ_TOGETHER: Final = 10_240
 _log: Final = logging.getLogger(__name__)
 
 
 class LRUCache(Generic[H, K]):
-    """Objects by their key: the last ``most`` that were put or asked for, and at most twice as many.
+    """The most recently used objects by their key: at least ``capacity``, and at most twice as many.
 
-    There are two generations. What is asked for joins the younger one; when that is full it becomes
-    the older, and the older is forgotten. So nothing has to be moved at each read.
+    There are two generations. An object that is put or read joins the younger one. When that is full,
+    it replaces the older one, which is forgotten. So a read moves no entry of a list.
     """
 
     __slots__ = ("_capacity", "_older", "_younger")
@@ -119,7 +120,7 @@ class Cache(Generic[K]):
         return self._indexes[index][1].counts()
 
     def keys(self, namespace: str = "") -> _Keys:
-        return [key for key, _ in self.kept(namespace)]
+        return [key for key, _ in self.entries(namespace)]
 
     def uid_of(self, namespace: str, name: str) -> str | None:
         """The uid of the object with this name; a later object of the same name has another uid."""
@@ -140,7 +141,7 @@ class Cache(Generic[K]):
             return
         index = Index()
         self._indexes[name] = of, index
-        for key, data in self.kept():
+        for key, data in self.entries():
             index.put(key, self._values(of, key, read(self.kind, data)))
 
     # For the informer, the only writer
@@ -149,12 +150,12 @@ class Cache(Generic[K]):
         """The bytes of the object."""
         return self._data.get(namespace, {}).get(name)
 
-    def kept(self, namespace: str = "") -> Iterator[tuple[Key, bytes]]:
+    def entries(self, namespace: str = "") -> Iterator[tuple[Key, bytes]]:
         """The bytes of the objects, in order of namespace and name."""
-        for place in (namespace,) if namespace else sorted(self._data):
-            there = self._data.get(place, {})
-            for name in sorted(there):
-                yield (place, name), there[name]
+        for selected in (namespace,) if namespace else sorted(self._data):
+            by_name = self._data.get(selected, {})
+            for name in sorted(by_name):
+                yield (selected, name), by_name[name]
 
     def known(self, namespace: str, name: str) -> K | bytes | None:
         """The object, or only its bytes if it was not read recently."""
@@ -173,28 +174,28 @@ class Cache(Generic[K]):
 
         ``source`` are its bytes, if a plane of this process keeps them anyway.
         """
-        kept = _without_managed_fields(obj) if source is None else _shared(obj, source)
+        stored = _without_managed_fields(obj) if source is None else _shared(obj, source)
         # Many caches and indexes keep the name of an object: they share one string.
-        key = namespace, name = interned(kept.metadata.namespace), interned(kept.metadata.name)
-        there = self._data.setdefault(namespace, {})
-        self._count += name not in there
+        key = namespace, name = interned(stored.metadata.namespace), interned(stored.metadata.name)
+        by_name = self._data.setdefault(namespace, {})
+        self._count += name not in by_name
         # A copy: the bytes of an encoder keep the spare capacity of its buffer allocated.
-        data = source or memoryview(scheme.encode(kept)).tobytes()
-        there[name] = data
+        data = source or memoryview(scheme.encode(stored)).tobytes()
+        by_name[name] = data
         if self._together.get(key) is not None:
-            kept = self._keep_together(key, kept, data)
+            stored = self._keep_together(key, stored, data)
         for of, index in self._indexes.values():
-            index.put(key, self._values(of, key, kept))
-        return kept
+            index.put(key, self._values(of, key, stored))
+        return stored
 
     def drop(self, namespace: str, name: str) -> None:
         """Remove an object."""
-        there = self._data.get(namespace, {})
-        if there.pop(name, None) is None:
+        by_name = self._data.get(namespace, {})
+        if by_name.pop(name, None) is None:
             return
         self._count -= 1
         self._together.drop((namespace, name))
-        if not there:
+        if not by_name:
             del self._data[namespace]
         for _, index in self._indexes.values():
             index.put((namespace, name), ())
@@ -213,14 +214,14 @@ class Cache(Generic[K]):
         """The objects of these keys. Objects that are read together will be read together again."""
         if len(keys) == 1:
             return [self._read(keys[0])]
-        together, known = self._together.get, []
+        together, objects = self._together.get, []
         for key in keys:
             obj = together(key)
             if obj is None:
                 data = self._data[key[0]][key[1]]
                 obj = self._keep_together(key, read(self.kind, data), data)
-            known.append(obj)
-        return known
+            objects.append(obj)
+        return objects
 
     def _read(self, key: Key) -> K:
         return self._together.get(key) or read(self.kind, self._data[key[0]][key[1]])
@@ -229,9 +230,9 @@ class Cache(Generic[K]):
         if len(data) > _LARGEST_KEPT:
             self._together.drop(key)
             return obj
-        kept = with_interned_strings(obj)
-        self._together.put(key, kept)
-        return kept
+        shared = with_interned_strings(obj)
+        self._together.put(key, shared)
+        return shared
 
     def _recent(self, namespace: str, name: str) -> K | None:
         """The object, if it need not be decoded."""
@@ -270,10 +271,10 @@ def _shared(obj: K, source: bytes) -> K:
 
 
 def _keep_recent(obj: K, data: bytes) -> K:
-    kept = _without_managed_fields(obj)
+    shared = _without_managed_fields(obj)
     if len(data) <= _LARGEST_KEPT:
-        _RECENTLY_READ.put((type(obj), data), kept)
-    return kept
+        _RECENTLY_READ.put((type(obj), data), shared)
+    return shared
 
 
 def _without_managed_fields(obj: K) -> K:

@@ -35,8 +35,8 @@ class CacheChange(Generic[K]):
         self._new = new
 
     def __repr__(self) -> str:
-        what = "added" if self.added else "removed" if self.removed else "modified"
-        return f"<{what} {self.cluster}/{self.namespace}/{self.name}>"
+        change = "added" if self.added else "removed" if self.removed else "modified"
+        return f"<{change} {self.cluster}/{self.namespace}/{self.name}>"
 
     @property
     def old(self) -> K | None:

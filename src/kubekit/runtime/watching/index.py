@@ -22,13 +22,13 @@ class Index:
 
     def __getitem__(self, value: str) -> list[Key]:
         """The keys that have this value, in order."""
-        present = self._keys.get(value, ())
-        return sorted(present) if isinstance(present, dict) else [present] if present else []
+        keys = self._keys.get(value, ())
+        return sorted(keys) if isinstance(keys, dict) else [keys] if keys else []
 
     def count(self, value: str) -> int:
         """How many keys have this value."""
-        present = self._keys.get(value, ())
-        return len(present) if isinstance(present, dict) else bool(present)
+        keys = self._keys.get(value, ())
+        return len(keys) if isinstance(keys, dict) else bool(keys)
 
     def counts(self) -> dict[str, int]:
         """How many keys have each value."""
@@ -36,36 +36,36 @@ class Index:
 
     def put(self, key: Key, values: Iterable[str]) -> None:
         """Set the values of a key."""
-        wanted = tuple(dict.fromkeys(map(intern, values)))
+        new_values = tuple(dict.fromkeys(map(intern, values)))
         old_values = self._of(key)
-        if wanted == old_values:
+        if new_values == old_values:
             return
         for value in old_values:
-            if value not in wanted:
-                self._leave(value, key)
-        for value in wanted:
+            if value not in new_values:
+                self._remove(value, key)
+        for value in new_values:
             if value not in old_values:
-                self._enter(value, key)
+                self._add(value, key)
         self._values.pop(key, None)
-        if wanted:
-            self._values[key] = wanted[0] if len(wanted) == 1 else wanted
+        if new_values:
+            self._values[key] = new_values[0] if len(new_values) == 1 else new_values
 
     def _of(self, key: Key) -> tuple[str, ...]:
         values = self._values.get(key, ())
         return (values,) if isinstance(values, str) else values
 
-    def _enter(self, value: str, key: Key) -> None:
-        present = self._keys.get(value)
-        if present is None:
+    def _add(self, value: str, key: Key) -> None:
+        keys = self._keys.get(value)
+        if keys is None:
             self._keys[value] = key
-        elif isinstance(present, dict):
-            present[key] = None
+        elif isinstance(keys, dict):
+            keys[key] = None
         else:
-            self._keys[value] = {present: None, key: None}
+            self._keys[value] = {keys: None, key: None}
 
-    def _leave(self, value: str, key: Key) -> None:
-        present = self._keys[value]
-        if isinstance(present, dict):
-            del present[key]
-        if not isinstance(present, dict) or not present:
+    def _remove(self, value: str, key: Key) -> None:
+        keys = self._keys[value]
+        if isinstance(keys, dict):
+            del keys[key]
+        if not isinstance(keys, dict) or not keys:
             del self._keys[value]

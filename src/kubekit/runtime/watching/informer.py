@@ -34,7 +34,7 @@ _log: Final = logging.getLogger(__name__)
 class Informer(Generic[K]):
     """Keeps a cache in sync with a cluster, and calls its handlers for each change.
 
-    ``served`` is None until the server has answered whether it serves the kind. ``trouble`` says why
+    ``served`` is None until the server has answered whether it serves the kind. ``problem`` says why
     the cache may be behind, and is empty otherwise. ``unreadable`` has the reasons why objects do
     not decode; the cache keeps their earlier state. ``relists`` counts the lists after the first.
     ``part`` selects the objects of the kind that are watched.
@@ -52,18 +52,18 @@ class Informer(Generic[K]):
         self.kind = kind
         self.cache = Cache(kind)
         self.served: bool | None = None
-        self.trouble = ""
+        self.problem = ""
         self.unreadable: dict[Key, str] = {}
         self.relists = 0
         self._client = client
         self._environment = environment
         self._part = part
         self._listeners: dict[int, Handler[K]] = {}  # in the order of their registration
-        self._numbered = 0
+        self._last_number = 0
         self._present: dict[Key, None] = {}  # keys of the running list so far
-        self._last_trouble: Exception | None = None
+        self._last_problem: Exception | None = None
         self._synced = asyncio.Event()
-        self._known = asyncio.Event()
+        self._ready_once = asyncio.Event()
 
     @property
     def synced(self) -> bool:
@@ -81,16 +81,16 @@ class Informer(Generic[K]):
 
     async def wait_ready(self) -> None:
         """Wait until the informer is ready, or has been ready once."""
-        await self._known.wait()
+        await self._ready_once.wait()
 
     def listen(self, handler: Handler[K]) -> Callable[[], None]:
         """Call a handler for every object in the cache, at once, and for each change from then on.
 
         The returned function removes it. An exception of a handler is logged and stops nothing.
         """
-        number = self._numbered = self._numbered + 1
+        number = self._last_number = self._last_number + 1
         self._listeners[number] = handler
-        for (namespace, name), data in self.cache.kept():
+        for (namespace, name), data in self.cache.entries():
             new = self.cache.known(namespace, name) or data
             self._call(handler, CacheChange(self.cluster, namespace, name, self.kind, new=new))
         return lambda: self._listeners.pop(number, None) and None
@@ -98,7 +98,7 @@ class Informer(Generic[K]):
     async def run(self) -> None:
         """Follow the cluster until cancelled."""
         steps = follow(
-            self._client, self.kind, "", self._part, self._environment, self._report_trouble
+            self._client, self.kind, "", self._part, self._environment, self._report_problem
         )
         async with aclosing(steps):
             async for step in steps:
@@ -127,9 +127,9 @@ class Informer(Generic[K]):
             # Its first object may already be older than the cached one: set the cache back now, or
             # a pass between two pages would assume that the cache shows its own writes.
             self.cache.fall_back(page.resource_version)
-        # A client that leaves items out keeps the bytes of all: then the bytes cannot be assigned.
-        known = len(page.sources) == len(page.items)
-        sources = page.sources if known else (None,) * len(page.items)
+        # If items are left out as unreadable, there are more sources than items: they are not used.
+        matched = len(page.sources) == len(page.items)
+        sources = page.sources if matched else (None,) * len(page.items)
         for item, source in zip(page.items, sources, strict=True):
             self._present[item.metadata.namespace, item.metadata.name] = None
             self._put(item, source)
@@ -142,8 +142,8 @@ class Informer(Generic[K]):
     async def _end_list(self, version: str) -> None:
         """Remove the objects that are not in the list, in bursts, since it may be all of them."""
         present, self._present = self._present, {}
-        gone = [key for key, _ in self.cache.kept() if key not in present]
-        for count, key in enumerate(gone, 1):
+        removed = [key for key, _ in self.cache.entries() if key not in present]
+        for count, key in enumerate(removed, 1):
             self._remove(*key)
             if count % _BURST == 0:
                 await asyncio.sleep(0)
@@ -151,7 +151,7 @@ class Informer(Generic[K]):
         self.cache.reach(version)
         self.relists += self.synced
         self._synced.set()
-        self._known.set()
+        self._ready_once.set()
 
     def _take_change(self, seen: TypedEvent[K]) -> None:
         if seen.type == "DELETED":
@@ -208,21 +208,23 @@ class Informer(Generic[K]):
         except Exception:  # noqa: BLE001 -- whatever a handler raises, the others must be called
             _log.exception("handler failed", extra=self._location(change.namespace, change.name))
 
-    def _report_trouble(self, trouble: Exception | None) -> None:
-        if isinstance(trouble, NotServed):
+    def _report_problem(self, problem: Exception | None) -> None:
+        if isinstance(problem, NotServed):
             self.served = False
-            self._known.set()
-        self.trouble = "" if trouble is None else str(trouble) or repr(trouble)
+            self._ready_once.set()
+        self.problem = "" if problem is None else str(problem) or repr(problem)
         extra = {"cluster": self.cluster, "kind": self.kind.RESOURCE.kind}
-        logged_already = isinstance(trouble or self._last_trouble, Unreachable)
-        self._last_trouble = trouble
-        if trouble is None:
+        logged_already = isinstance(problem or self._last_problem, Unreachable)
+        self._last_problem = problem
+        if problem is None:
             _log.log(
-                logging.DEBUG if logged_already else logging.INFO, "informer well", extra=extra
+                logging.DEBUG if logged_already else logging.INFO, "informer recovered", extra=extra
             )
         else:
             level = logging.DEBUG if logged_already else logging.WARNING
-            _log.log(level, "informer in trouble", extra=extra | {"trouble": self.trouble})
+            _log.log(
+                level, "informer fails to list or watch", extra=extra | {"problem": self.problem}
+            )
 
     def _location(self, namespace: str, name: str) -> dict[str, str]:
         return {

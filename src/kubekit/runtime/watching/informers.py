@@ -44,8 +44,10 @@ class Informers:
         """The informer of a kind, started at the first call."""
         informer = self._of.get(kind)
         if informer is None:
-            part = self._part(kind)
-            informer = Informer(self._cluster, self._client, kind, self._environment, part)
+            selector_options = self._part(kind)
+            informer = Informer(
+                self._cluster, self._client, kind, self._environment, selector_options
+            )
             self._scope.spawn(informer.run(), f"informer of {kind.RESOURCE.kind}")
             self._of[kind] = informer
         return cast("Informer[K]", informer)
@@ -67,7 +69,7 @@ class Informers:
     def problems(self) -> list[str]:
         """The reasons why caches are not complete."""
         return [
-            f"{informer.kind.RESOURCE.kind}: {informer.trouble or 'not listed yet'}"
+            f"{informer.kind.RESOURCE.kind}: {informer.problem or 'not listed yet'}"
             for informer in self
             if not informer.ready
         ]

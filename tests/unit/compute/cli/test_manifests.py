@@ -116,7 +116,7 @@ def test_keys_are_strings(read):
         ("a: b: c", 'quote a value that contains ": "'),
         ("a:\n\tb: 1", "indent with spaces, not with tabs"),
         ("a: 1\na: 2", "m.yaml, line 2, column 1: the key 'a' is given twice"),
-        ("? [a]\n: 1", "m.yaml, line 1, column 3: a key must be a word"),
+        ("? [a]\n: 1", "m.yaml, line 1, column 3: a key must be a string, not a list or map"),
         ("a: &x 1\nb: *x", "m.yaml, line 2, column 4: aliases are not supported"),
         ("[" * 200, "nested deeper than 100 levels"),
         ("[" * 100_000, "nested deeper than 100 levels"),

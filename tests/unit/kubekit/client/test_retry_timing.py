@@ -30,11 +30,11 @@ def test_waits_double_up_to_the_most(seed: int, first: float, growth: float):
 def test_after_a_rest_the_first_wait_comes_again():
     """What went before is forgotten."""
     pace = JitteredBackoff(Random(1), 1, 8)
-    rested = [pace.rested]
+    rested = [pace.at_first_wait]
     waits = [pace.wait() for _ in range(4)]
-    rested.append(pace.rested)
-    pace.rest()
-    assert [*rested, pace.rested] == [True, False, True]
+    rested.append(pace.at_first_wait)
+    pace.reset()
+    assert [*rested, pace.at_first_wait] == [True, False, True]
     assert pace.wait() <= 1 < waits[-1]
 
 

@@ -331,7 +331,7 @@ def test_a_reconciler_that_returns_none_gets_an_error_with_the_fix():
     nothing: Any = None
     outcomes = PassOutcomes(RequestBackoff(Random(1)), Random(1), ControllerCounters())
 
-    with pytest.raises(TypeError, match="reconcile answered None; return DONE or a Result"):
+    with pytest.raises(TypeError, match="reconcile returned None; return DONE or a Result"):
         outcomes.succeeded(Request(A, "default", "one"), nothing)
 
 

@@ -274,7 +274,7 @@ def test_a_server_that_refuses_is_logged_once(caplog):
         await asyncio.sleep(120)
 
     run_story(story)
-    assert [record.message for record in caplog.records] == ["no answer about the lease"]
+    assert [record.message for record in caplog.records] == ["lease request failed"]
 
 
 def test_a_term_that_was_given_up_stays_so():

@@ -40,7 +40,7 @@ class _Mappings:
     def all_workloads(self, cluster: ClusterName, _: LocationBinding) -> Iterable[Request]:
         """A city that is added or removed may be the first or the last one of every Workload."""
         workloads = self._projects.get(cluster).informers.of(Workload).cache
-        return (Request(cluster, *key) for key, _ in workloads.kept())
+        return (Request(cluster, *key) for key, _ in workloads.entries())
 
     def owner_if_waiting(self, cluster: ClusterName, instance: Instance) -> Iterable[Request]:
         """An Instance requeues its Workload only while the Workload waits for ready Instances."""

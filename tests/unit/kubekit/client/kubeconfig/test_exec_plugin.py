@@ -275,14 +275,14 @@ def test_a_child_that_outlives_a_good_plugin_is_left_alone(tmp_path):
 @pytest.mark.parametrize(
     ("body", "problem"),
     [
-        ("sys.exit(7)", "it ended with code 7: without a word"),
+        ("sys.exit(7)", "it ended with code 7: without a message"),
         (
             'print("\\x1b[31mno  way\\n\\nlog in", file=sys.stderr); sys.exit(1)',
             r"it ended with code 1: \x1b[31mno way log in",
         ),
         ('sys.exit("x" * 5000)', f"it ended with code 1: ...{'x' * 500}"),
-        ("os.kill(os.getpid(), 9)", "it was ended by SIGKILL: without a word"),
-        ("os.kill(os.getpid(), 40)", "it was ended by signal 40: without a word"),
+        ("os.kill(os.getpid(), 9)", "it was ended by SIGKILL: without a message"),
+        ("os.kill(os.getpid(), 40)", "it was ended by signal 40: without a message"),
         ('print("x" * 2**21)', "it printed more than 1024 KiB"),
         ("", "it printed no ExecCredential"),
         ('print("---\\na: 1\\n---\\nb: 1")', "it printed no ExecCredential"),
@@ -379,7 +379,7 @@ def test_a_talking_plugin_may_fail(tmp_path):
     main, terminal = pty.openpty()
     settings = ExecSettings(command=str(plugin(tmp_path, "sys.exit(3)")), api_version=V1)
     try:
-        with pytest.raises(NoCredentials, match="it ended with code 3: without a word"):
+        with pytest.raises(NoCredentials, match="it ended with code 3: without a message"):
             asyncio.run(ExecPlugin(settings, environment(), {}, terminal).headers())
     finally:
         os.close(main)

@@ -34,7 +34,7 @@ def test_the_cache_follows_the_plane(run_story):
         one = await world.writer.create(config("one", a="1"))
         async with world.informer() as informer:
             assert informer.synced
-            assert (informer.served, informer.trouble) == (True, "")
+            assert (informer.served, informer.problem) == (True, "")
             changed = await world.change(one, a="2")
             two = await world.writer.create(config("two"))
             await asyncio.sleep(0.1)
@@ -310,12 +310,12 @@ def test_trouble_is_reported_and_ends(run_story):
         async with world.informers() as informers:
             informer = informers.of(ConfigMap)
             await asyncio.sleep(0.1)
-            assert (informer.trouble, informer.served) == ("you may not list", None)
+            assert (informer.problem, informer.served) == ("you may not list", None)
             problems = informers.problems()
             assert (problems, informers.synced) == (["ConfigMap: you may not list"], False)
             await informers.wait_synced()
             await asyncio.sleep(5)
-            assert [informer.trouble, *informers.problems()] == [""]
+            assert [informer.problem, *informers.problems()] == [""]
 
     run_story(story)
 

@@ -65,7 +65,7 @@ def test_listeners_and_cache_end_at_the_truth(started, then, cuts, refused):
             held = {(o.metadata.namespace, o.metadata.name): o for o in informer.cache.list()}
             assert early.objects == late.objects == held
             assert early.wrong == late.wrong == []
-            assert informer.trouble == ""
+            assert informer.problem == ""
 
     with TemporaryDirectory() as directory:
         run_in_world(Path(directory), story)

@@ -106,7 +106,7 @@ def test_trap_171_a_kind_that_is_not_served_stops_no_other(run_bare_story):
             assert (absent.served, absent.synced, informers.synced) == (False, False, True)
             assert informers.problems() == []
             assert len(present.cache.list("default")) == 1
-            assert "does not serve Workload" in absent.trouble
+            assert "does not serve Workload" in absent.problem
             assert not absent.counters().served
             ear = Ear()
             absent.listen(ear)
@@ -115,7 +115,7 @@ def test_trap_171_a_kind_that_is_not_served_stops_no_other(run_bare_story):
             await world.writer.create(workload())
             await absent.wait_synced()
             await asyncio.sleep(5)
-            assert (absent.served, absent.trouble, ear.signs) == (True, "", ["+web"])
+            assert (absent.served, absent.problem, ear.signs) == (True, "", ["+web"])
 
     run_bare_story(story)
 
@@ -133,7 +133,7 @@ def test_trap_171_a_kind_that_goes_leaves_what_was_known(run_bare_story):
             await unserve(world, Workload.RESOURCE.crd_name)
             await asyncio.sleep(60)
             assert informer.served is False
-            assert "does not serve" in informer.trouble
+            assert "does not serve" in informer.problem
             assert informer.cache.keys() == [("default", "web")]
             assert ear.signs == ["+web"]
 
