@@ -59,7 +59,7 @@ class Link:
             self._refused += 1
             raise Unreachable(f"{self.end} is cut off")
 
-    def keep(self, watch: Watch) -> None:
+    def track(self, watch: Watch) -> None:
         """End this watch when the link is cut."""
         self._watches = [other for other in self._watches if not other.ended]
         self._watches.append(watch)

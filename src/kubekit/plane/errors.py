@@ -2,4 +2,4 @@
 
 
 class PlaneError(Exception):
-    """The plane cannot start or go on. The message says what happened, where, and what to do."""
+    """The plane cannot start or continue. The message says what happened, where, and what to do."""

@@ -1,8 +1,8 @@
 """The in-process transport: requests go straight to a plane's registry, without a socket.
 
 Documents are passed by value, as over a network. A caller's document is encoded as JSON and decoded
-by the decoder that reads HTTP requests. So nothing gets in that HTTP would refuse, and the caller
-and the plane never share a dict.
+by the decoder that reads HTTP requests. So the plane refuses the same documents as over HTTP, and
+the caller and the plane never share a dict.
 """
 
 import asyncio
@@ -40,19 +40,19 @@ from kubekit.plane.registry.virtual_kinds import VirtualRequest
 from kubekit.plane.store.records import Record
 from kubekit.plane.users import ITSELF, User
 
-_NOTHING_HERE: Final = "the server could not find the requested resource"
+_NOT_FOUND: Final = "the server could not find the requested resource"
 _LONGEST: Final = 3 * 1024 * 1024  # bytes of a document, as in a request's body
 
 
 class RequestGate(Protocol):
-    """Stands between a client and a plane, like a network that can fail."""
+    """A check before each request, for tests and simulations of a network that can fail."""
 
     def check(self) -> None:
-        """Raise an error if no request can pass."""
+        """Raise an error to refuse the request."""
         ...
 
-    def keep(self, watch: Watch) -> None:
-        """Take note of a watch that was opened, to end it when the gate closes."""
+    def track(self, watch: Watch) -> None:
+        """Called with each opened watch, so that the gate can end it later."""
         ...
 
 
@@ -87,8 +87,8 @@ class LocalTransport:
     async def watch(
         self, location: ResourceLocation, options: WatchOptions
     ) -> AsyncIterator[AsyncIterator[WatchEvent]]:
-        async with self.notices(location, options) as notices:
-            events = (_event(notice) async for notice in notices)
+        async with self.encoded_events(location, options) as encoded:
+            events = (_event(each) async for each in encoded)
             async with aclosing(events):
                 yield events
 
@@ -96,8 +96,8 @@ class LocalTransport:
         self, location: ResourceLocation, document: Document, options: WriteOptions
     ) -> Document:
         self._check()
-        if location.subresource or self.answers(location):
-            return await self._answer(location, document, options)
+        if location.subresource or self.is_virtual(location):
+            return await self._create_virtual(location, document, options)
         return _document(await self.create_encoded(location, _encoded(document), options))
 
     async def update(
@@ -110,7 +110,7 @@ class LocalTransport:
             location.namespace,
             location.name,
             _copy_of_object(document),
-            self._signed(options),
+            self._with_manager(options),
             location.subresource,
             self._user,
         )
@@ -128,7 +128,7 @@ class LocalTransport:
             kind, location.namespace, location.name, options, self._user
         )
         document = _document(deleted.record)
-        return _removed(kind, document) if deleted.gone else document
+        return _deletion_status(kind, document) if deleted.gone else document
 
     async def delete_collection(
         self, location: ResourceLocation, which: ListOptions, options: DeleteOptions
@@ -140,11 +140,11 @@ class LocalTransport:
         )
         return _listing(kind, page)
 
-    async def _answer(
+    async def _create_virtual(
         self, location: ResourceLocation, document: Document, options: WriteOptions
     ) -> Document:
         request = VirtualRequest(
-            kind=self._found(location),
+            kind=self._served_kind(location),
             namespace=location.namespace,
             name=location.name,
             subresource=location.subresource,
@@ -154,10 +154,10 @@ class LocalTransport:
             field_validation=options.field_validation,
         )
         if location.subresource and location.subresource not in request.kind.virtual_subresources:
-            raise NotFound(_NOTHING_HERE)
+            raise NotFound(_NOT_FOUND)
         return await self._registry.handle_virtual(request)
 
-    # For `RecordClient`, which decodes its objects from the stored bytes
+    # The methods below serve `RecordClient`, which decodes its objects from the stored bytes.
 
     def record(self, location: ResourceLocation, resource_version: str = "") -> Record:
         self._check()
@@ -171,13 +171,13 @@ class LocalTransport:
         return await self._registry.list(self._kind(location), location.namespace, options)
 
     @asynccontextmanager
-    async def notices(
+    async def encoded_events(
         self, location: ResourceLocation, options: WatchOptions
     ) -> AsyncIterator[AsyncIterator[EncodedWatchEvent]]:
         watch = await self.open_watch(location, options)
         try:
-            async with aclosing(_notices(watch)) as notices:
-                yield notices
+            async with aclosing(_encoded_events(watch)) as encoded:
+                yield encoded
         finally:
             watch.close()
 
@@ -186,21 +186,21 @@ class LocalTransport:
         kind = self._kind(location)
         watch = await self._registry.watch(kind, location.namespace, options, location.name)
         for gate in self._gates:
-            gate.keep(watch)
+            gate.track(watch)
         return watch
 
-    def answers(self, location: ResourceLocation) -> bool:
-        """Whether the kind is virtual: an object is answered when it is created, and not stored."""
-        return self._found(location).virtual
+    def is_virtual(self, location: ResourceLocation) -> bool:
+        """Whether the kind is virtual: creating an object returns a result, and stores nothing."""
+        return self._served_kind(location).virtual
 
     async def create_encoded(
         self, location: ResourceLocation, body: bytes, options: WriteOptions
     ) -> Record:
         self._check()
         kind = self._collection_kind(location)
-        document = _object_in(body)
+        document = _decoded_object(body)
         written = await self._registry.create(
-            kind, location.namespace, document, self._signed(options), self._user
+            kind, location.namespace, document, self._with_manager(options), self._user
         )
         return written.record
 
@@ -214,7 +214,7 @@ class LocalTransport:
             location.name,
             kind,
             _copy(patch),
-            options if kind is PatchType.APPLY else self._signed(options),
+            options if kind is PatchType.APPLY else self._with_manager(options),
             location.subresource,
             self._user,
         )
@@ -224,7 +224,7 @@ class LocalTransport:
         for gate in self._gates:
             gate.check()
 
-    def _signed(self, options: WriteOptions) -> WriteOptions:
+    def _with_manager(self, options: WriteOptions) -> WriteOptions:
         """The options with a field manager."""
         if options is PLAIN_WRITE:
             return self._plain
@@ -232,28 +232,28 @@ class LocalTransport:
 
     def _kind(self, location: ResourceLocation) -> Kind:
         """The kind of stored objects at a location."""
-        kind = self._found(location)
+        kind = self._served_kind(location)
         if kind.virtual:
-            raise NotFound(_NOTHING_HERE) if location.name else _not_allowed()
+            raise NotFound(_NOT_FOUND) if location.name else _not_allowed()
         return kind
 
-    def _found(self, location: ResourceLocation) -> Kind:
+    def _served_kind(self, location: ResourceLocation) -> Kind:
         resource = location.resource
         kind = self._plane.kinds.find(resource.group, resource.version, resource.plural)
         if kind is None or (location.namespace and not kind.resource.namespaced):
-            raise NotFound(_NOTHING_HERE)
+            raise NotFound(_NOT_FOUND)
         return kind
 
     def _object_kind(self, location: ResourceLocation) -> Kind:
-        """The kind at a location that must be one object, or a subresource that the kind has."""
+        """The kind at a location, which must be of one object or of one of its subresources."""
         kind = self._kind(location)
         if not location.name or (kind.resource.namespaced and not location.namespace):
-            raise NotFound(_NOTHING_HERE)
+            raise NotFound(_NOT_FOUND)
         check_subresource(kind, location.subresource)
         return kind
 
     def _collection_kind(self, location: ResourceLocation) -> Kind:
-        """The kind at a location that must be a single collection."""
+        """The kind at a location, which must be a single collection."""
         kind = self._kind(location)
         if kind.resource.namespaced and not location.namespace:
             raise _not_allowed()
@@ -261,7 +261,7 @@ class LocalTransport:
 
 
 class RecordClient(Client):
-    """A typed client straight on a plane. The most frequent calls decode objects without a dict."""
+    """A typed client without a socket. Its most frequent calls decode stored bytes, not dicts."""
 
     def __init__(self, transport: LocalTransport) -> None:
         self._transport = transport
@@ -282,16 +282,16 @@ class RecordClient(Client):
     async def watch(
         self, kind: type[K], namespace: str = "", options: WatchOptions = PLAIN_WATCH
     ) -> AsyncIterator[AsyncIterator[TypedEvent[K]]]:
-        async with self._transport.notices(
+        async with self._transport.encoded_events(
             ResourceLocation(kind.RESOURCE, namespace), options
-        ) as notices:
-            seen = (read_notice(kind, _change(notice), notice.data) async for notice in notices)
-            async with aclosing(seen):
-                yield seen
+        ) as encoded:
+            events = (read_notice(kind, _change(each), each.data) async for each in encoded)
+            async with aclosing(events):
+                yield events
 
     async def create(self, obj: K, options: WriteOptions = PLAIN_WRITE) -> K:
         location = ResourceLocation(obj.RESOURCE, obj.metadata.namespace)
-        if self._transport.answers(location):
+        if self._transport.is_virtual(location):
             return await super().create(obj, options)
         record = await self._transport.create_encoded(location, scheme.encode(obj), options)
         return read_shared(type(obj), record.data)
@@ -320,30 +320,30 @@ def _not_allowed() -> MethodNotAllowed:
     return MethodNotAllowed("the server does not allow this method on the requested resource")
 
 
-async def _notices(watch: Watch) -> AsyncGenerator[EncodedWatchEvent, None]:
-    """The events as they come. Nothing is taken from the watch before the caller asks for it."""
+async def _encoded_events(watch: Watch) -> AsyncGenerator[EncodedWatchEvent, None]:
+    """The events of a watch. They are taken from it only when the caller asks for the next one."""
     wake = asyncio.Event()
     watch.ready = wake.set
     while True:
         wake.clear()
-        for notice in (notices := watch.take()):
-            yield notice
-        if notices:
+        for event in (taken := watch.take()):
+            yield event
+        if taken:
             continue
         if watch.ended:
             return
         await wake.wait()
 
 
-def _event(notice: EncodedWatchEvent) -> WatchEvent:
-    return WatchEvent(_change(notice), msgspec.json.decode(notice.data))
+def _event(event: EncodedWatchEvent) -> WatchEvent:
+    return WatchEvent(_change(event), msgspec.json.decode(event.data))
 
 
-def _change(notice: EncodedWatchEvent) -> Change:
+def _change(event: EncodedWatchEvent) -> Change:
     """The type of the change. The error that ends a stream is raised."""
-    if notice.type == "ERROR":
-        raise errors.from_status(scheme.decode_as(Status, notice.data))
-    return notice.type
+    if event.type == "ERROR":
+        raise errors.from_status(scheme.decode_as(Status, event.data))
+    return event.type
 
 
 def _document(record: Record) -> Document:
@@ -365,7 +365,7 @@ def _listing(kind: Kind, page: Page) -> Document:
     }
 
 
-def _removed(kind: Kind, document: Document) -> Document:
+def _deletion_status(kind: Kind, document: Document) -> Document:
     """The response to a delete that removed the object."""
     metadata = document["metadata"]
     subject = StatusDetails(
@@ -379,14 +379,14 @@ def _removed(kind: Kind, document: Document) -> Document:
 
 
 def _copy_of_object(document: object) -> Document:
-    return _object_in(_encoded(document))
+    return _decoded_object(_encoded(document))
 
 
 def _copy(value: object) -> object:  # as HTTP would have transferred it
     return body_decoder.read_own(_encoded(value))
 
 
-def _object_in(body: bytes) -> Document:
+def _decoded_object(body: bytes) -> Document:
     document = body_decoder.read_own(body)
     if not isinstance(document, dict):
         raise BadRequest("the document is not an object")

@@ -26,15 +26,19 @@ from kubekit.plane.store.store import Store, StoreSettings
 
 DATABASE: Final = "plane.db"
 _FIRST_NAMESPACES: Final = ("default", "kube-node-lease", "kube-public", "kube-system")
-_PLENTY: Final = Quota()
+_DEFAULT_QUOTA: Final = Quota()
 _log: Final = logging.getLogger(__name__)
 
 
 class Plane:
-    """A Kubernetes API in one directory. `open` it, and `close` it when done."""
+    """A Kubernetes API in one directory. Create it with `open`, and `close` it when done."""
 
     def __init__(
-        self, store: Store, kinds: Kinds, environment: ExecutionEnvironment, quota: Quota = _PLENTY
+        self,
+        store: Store,
+        kinds: Kinds,
+        environment: ExecutionEnvironment,
+        quota: Quota = _DEFAULT_QUOTA,
     ) -> None:
         self.store = store
         self.registry = Registry(store, kinds, environment)
@@ -58,7 +62,7 @@ class Plane:
         )
 
     @classmethod
-    async def open(  # noqa: PLR0913 -- the last ones are seldom given
+    async def open(  # noqa: PLR0913 -- most have defaults
         cls,
         directory: Path,
         kinds: Kinds,
@@ -67,7 +71,7 @@ class Plane:
         *,
         threaded: bool = True,
         definitions: Sequence[Document] = (),
-        quota: Quota = _PLENTY,
+        quota: Quota = _DEFAULT_QUOTA,
         access: Sequence[ClusterRole | ClusterRoleBinding] = (),
     ) -> "Plane":
         """The plane in this directory, which is created if it does not exist.
@@ -81,13 +85,13 @@ class Plane:
         return await cls.on(store, kinds, environment, definitions, quota, access=access)
 
     @classmethod
-    async def on(  # noqa: PLR0913 -- the last ones are seldom given
+    async def on(  # noqa: PLR0913 -- most have defaults
         cls,
         store: Store,
         kinds: Kinds,
         environment: ExecutionEnvironment,
         definitions: Sequence[Document] = (),
-        quota: Quota = _PLENTY,
+        quota: Quota = _DEFAULT_QUOTA,
         *,
         access: Sequence[ClusterRole | ClusterRoleBinding] = (),
     ) -> "Plane":
@@ -112,7 +116,7 @@ class Plane:
 
     @property
     def usage(self) -> QuotaUsage:
-        """The usage of the quota."""
+        """How much of the quota is used."""
         return self._usage
 
     async def close(self) -> None:
@@ -140,7 +144,7 @@ class Plane:
         definitions: Sequence[Document],
         access: Sequence[ClusterRole | ClusterRoleBinding],
     ) -> None:
-        # First: the others depend on the kinds that are served, and must see changed ones.
+        # First, because the other controllers depend on the served kinds and follow their changes.
         self._definitions.start()
         self._definitions.changed = self._collector.resync
         self._collector.start()

@@ -70,7 +70,7 @@ class PlaneServer:
         self._server.unmount(prefix)
 
     def admit(self, user: User, file: Path) -> str:
-        """The token of a user, which is kept in a file. Without the file a new token is issued."""
+        """The token of a user, from a file. A new token is issued if the file is missing or outdated."""
         token = file.read_text(errors="replace").strip() if file.exists() else ""
         if self.tokens.user_of(f"Bearer {token}") != user:
             self.tokens.revoke(user.name)
@@ -80,7 +80,7 @@ class PlaneServer:
 
     @asynccontextmanager
     async def listening(self) -> AsyncIterator[None]:
-        """Requests are answered until this ends."""
+        """Serve requests inside the block."""
         await self._server.start()
         try:
             yield
@@ -88,5 +88,5 @@ class PlaneServer:
             await self._server.close()
 
     async def close(self) -> None:
-        """Flush the audit log: nothing may be stored after this."""
+        """Flush and close the audit log. Close the planes first."""
         await self._audit.close()

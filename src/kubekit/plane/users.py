@@ -1,4 +1,4 @@
-"""Users, as authentication identifies them and authorization judges them."""
+"""The user of a request: the result of authentication, and the input of authorization."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,4 +20,4 @@ class User:
 
 ANONYMOUS: Final = User("system:anonymous", ("system:unauthenticated",))
 ITSELF: Final = User("system:plane", (MASTERS, AUTHENTICATED))
-"""The plane itself, for changes without a request."""
+"""The user of changes that the plane itself makes, such as those of its controllers."""

@@ -216,23 +216,23 @@ class Link(LocalTransport):
         return await super().delete(place, options)
 
     @asynccontextmanager
-    async def notices(
+    async def encoded_events(
         self, place: ResourceLocation, options: WatchOptions
     ) -> AsyncIterator[AsyncIterator[EncodedWatchEvent]]:
         self._check()
         async with (
-            super().notices(place, options) as notices,
-            aclosing(self._late(place.resource, notices)) as late,
+            super().encoded_events(place, options) as events,
+            aclosing(self._late(place.resource, events)) as late,
         ):
             yield late
 
     async def _late(
-        self, resource: Resource, notices: AsyncIterator[EncodedWatchEvent]
+        self, resource: Resource, events: AsyncIterator[EncodedWatchEvent]
     ) -> AsyncGenerator[EncodedWatchEvent, None]:
-        async for notice in notices:
+        async for event in events:
             if self._lags is None or self._lags == resource:
                 await self._flows.wait()
-            yield notice
+            yield event
 
     def _check(self) -> None:
         if self._is_cut:

@@ -87,7 +87,7 @@ class QuotaUsage:
             size = len(attempt.kind.head) + len(tail_of(document)) + _VERSION
             self._check_size(storage, key, size, is_ending=_is_deleting(document))
 
-    def take(self, draft: Draft) -> QuotaReservation:
+    def reserve(self, draft: Draft) -> QuotaReservation:
         """Reserve quota for a pending write, or raise `Forbidden`. Must be given back."""
         change, storage, key = draft.change, draft.resource, draft.key
         if change is ChangeType.DELETED:
@@ -104,7 +104,7 @@ class QuotaUsage:
                 self._check_size(storage, key, size, is_ending=is_ending)
         return self._hold(QuotaReservation((storage, key), int(is_new), growth))
 
-    def give_back(self, reservation: QuotaReservation) -> None:
+    def release(self, reservation: QuotaReservation) -> None:
         """Release a reservation, once the write is done or has failed."""
         if self._reservations.get(reservation.key) is reservation:
             self._release(reservation)

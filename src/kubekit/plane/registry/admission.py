@@ -1,7 +1,7 @@
 """The admission chain: mutating plugins first, then validating plugins.
 
-Functions of this process and webhooks (`kubekit.plane.admission`) are both plugins. Most planes have
-none for most kinds, so an empty chain costs next to nothing.
+A plugin is a function of this process, or the webhooks of a plane (`kubekit.plane.admission`). Most
+planes have no plugin for most kinds, so an empty chain costs almost nothing.
 """
 
 from collections.abc import Awaitable, Callable
@@ -16,7 +16,7 @@ from kubekit.plane.users import ITSELF, User
 
 @dataclass(slots=True, kw_only=True)
 class Attempt:
-    """A write before it is stored. ``document`` is the new object, ``old`` the stored one.
+    """A write before it is stored. ``document`` is the new object, and ``old`` the stored one.
 
     A plugin may add to ``warnings``, which the client receives. A plugin that changes the document
     sets ``changed``: it is validated by its schema again.
@@ -46,7 +46,7 @@ class Attempt:
 
     @property
     def dry_run(self) -> bool:
-        """Whether nothing is stored: then a plugin must have no side effects."""
+        """Whether this is a dry run: nothing is stored, and a plugin must have no side effects."""
         return self.options.dry_run
 
 

@@ -1,4 +1,4 @@
-"""Decodes request bodies strictly: a value that would be lost or changed is refused.
+"""Decodes request bodies strictly: refuses values that decoding would lose or change.
 
 msgspec is fast and refuses most invalid JSON. This module checks what it accepts: nesting that is
 too deep, duplicate keys, integers that other readers would round, and the character NUL. Each check
@@ -31,7 +31,7 @@ _LONE_SURROGATE: Final = re.compile(
     rb"(?<!\\)(?:\\\\)*\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
 )
 _LONG_INTEGER: Final = re.compile(rb"(?<![0-9.eE+-])-?[0-9]{19,}(?![0-9.eE])")
-# All digits become 0, and all bytes that may precede a number become a colon: one search then finds
+# All digits become 0, and all bytes that may precede a number become a colon. So one search finds
 # long numbers, and skips strings of digits, which are common.
 _NORMALIZED: Final = bytes.maketrans(b"123456789,[- \t\r\n", b"000000000" + b":" * 7)
 _LONG: Final = b"0" * 19  # as many as the largest integer of 64 bits has
@@ -51,7 +51,7 @@ def read_json(body: bytes) -> object:
 
 
 def read_own(body: bytes) -> object:
-    """The value in a body that an encoder of this process wrote, which names no key twice."""
+    """The value in a body without duplicate keys, as an encoder of this process writes it."""
     # A body that is nested too deep has at least that many opening and closing brackets.
     if len(body) > 2 * DEPTH_LIMIT and body.count(b"{") + body.count(b"[") > DEPTH_LIMIT:
         _refuse_depth(body)
@@ -109,7 +109,7 @@ def _refuse_long_integers(body: bytes) -> None:
 def _refuse_repeated_keys(body: bytes, written: bytes) -> None:
     """The encoded form has each key once, so it has fewer members if a key was duplicate."""
     if _members(body) != _members(written):
-        json.loads(body, object_pairs_hook=_once)
+        json.loads(body, object_pairs_hook=_unique_members)
 
 
 def _members(text: bytes) -> int:
@@ -117,7 +117,7 @@ def _members(text: bytes) -> int:
     return _STRING.sub(b"", text).count(b":")
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
         name, times = Counter(name for name, _ in pairs).most_common(1)[0]

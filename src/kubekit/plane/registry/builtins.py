@@ -1,7 +1,7 @@
 """The kinds that every plane serves: Kubernetes' own.
 
-Their schemas, with the descriptions that only sources hold, are in ``schemas.json``, which
-``tools/generate.py`` makes. It is read on first use.
+Their schemas and descriptions are in ``schemas.json``, which ``tools/generate.py`` generates from
+the sources. It is read on first use.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -88,18 +88,18 @@ def access() -> tuple[Kind, ...]:
 
 @cache
 def reviews() -> tuple[Kind, ...]:
-    """The virtual kinds that are created to be answered: reviews of access and of tokens."""
+    """The virtual kinds: reviews of access and of tokens."""
     return tuple(_virtual(kind) for kind in _REVIEWS)
 
 
 @cache
 def native() -> Kinds:
-    """All of these sets together. A plane serves further kinds by their definitions."""
+    """All built-in kinds. A plane serves further kinds by their definitions."""
     return Kinds((*core(), *access(), *reviews()))
 
 
 def _prepare(rules: _Rules) -> Prepare:
-    """The rules, limited to the number of errors that a client may read."""
+    """The rules, limited to `MOST_ERRORS` errors."""
     return lambda document, old: list(islice(rules(document, old), MOST_ERRORS))
 
 

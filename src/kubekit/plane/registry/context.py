@@ -1,4 +1,4 @@
-"""What the verbs of one plane share: store, kinds, clock, admission and quota."""
+"""The context that the verbs of one plane share: store, kinds, clock, admission and quota."""
 
 import asyncio
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from kubekit.plane.registry.kinds import Kind, Kinds
 from kubekit.plane.store.records import ChangeType, Draft, Record
 from kubekit.plane.store.store import Store, UnreadableStore, WritesStopped
 
-LARGEST: Final = 3 * 1024 * 1024  # bytes of an object; many patches could grow it indefinitely
+LARGEST: Final = 3 * 1024 * 1024  # bytes of an object; otherwise patches could grow it indefinitely
 _CONFLICT_TIMEOUT: Final = 60.0  # seconds, after which clients have stopped waiting
 _SECOND: Final = timedelta(seconds=1)
 _NEVER: Final = datetime.max.replace(tzinfo=UTC)
@@ -26,9 +26,9 @@ _NEVER: Final = datetime.max.replace(tzinfo=UTC)
 class QuotaGuard(Protocol):
     """Checks the quota of a write. The reservation is released once the write is stored."""
 
-    def take(self, draft: Draft) -> Any: ...  # noqa: ANN401 - opaque to the registry
+    def reserve(self, draft: Draft) -> Any: ...  # noqa: ANN401 - opaque to the registry
 
-    def give_back(self, held: Any) -> None: ...  # noqa: ANN401 - opaque to the registry
+    def release(self, reservation: Any) -> None: ...  # noqa: ANN401 - opaque to the registry
 
 
 @dataclass(slots=True)
@@ -47,7 +47,7 @@ class RegistryContext:
     _identity: str = ""
 
     def stamp(self) -> str:
-        """The current time as in metadata. It is cached: many objects are created in one second."""
+        """The current time as in metadata. It is cached for its second."""
         now = self.environment.now()
         if not self._stamps_from <= now < self._stamps_until:
             self._stamps_from = now.replace(microsecond=0)
@@ -82,28 +82,28 @@ class RegistryContext:
         tail = tail_of(document)
         if len(tail) > LARGEST and change is not ChangeType.DELETED:
             raise TooLarge(
-                f"{kind.resource.plural} {key} would have {len(tail)} bytes; at most {LARGEST} are kept"
+                f"{kind.resource.plural} {key} would have {len(tail)} bytes; at most {LARGEST} are allowed"
             )
         return Draft(kind.storage, key, previous, change, head, tail, keeps_links)
 
     async def commit(self, draft: Draft) -> Record:
-        """The stored record. The caller handles `RevisionConflict`: only it can retry."""
+        """Write the draft; returns the stored record. The caller handles `RevisionConflict`."""
         guard = self.quota_guard
-        reserved = None if guard is None else guard.take(draft)
+        reservation = None if guard is None else guard.reserve(draft)
         try:
             return await self.store.write(draft)
         except WritesStopped as stopped:
             raise Unavailable(str(stopped)) from stopped
         finally:
             if guard is not None:
-                guard.give_back(reserved)
+                guard.release(reservation)
 
 
 class ConflictDeadline:
     """The time limit for retries of a change after write conflicts.
 
-    With quick retries the loop ends by itself. With a slow admission plugin, or one that changes
-    the object, it might never end.
+    Without admission plugins retries are quick, and the loop ends by itself. With a slow plugin, or
+    one that changes the object itself, it might never end.
     """
 
     __slots__ = ("_until",)
@@ -118,8 +118,8 @@ class ConflictDeadline:
             self._until = now + _CONFLICT_TIMEOUT
         elif now > self._until:
             raise Timeout(
-                f"{kind.resource.plural} {key} was not changed within {_CONFLICT_TIMEOUT:g} s: others "
-                "change it all the time"
+                f"{kind.resource.plural} {key} was not changed within {_CONFLICT_TIMEOUT:g} s, because "
+                "other clients keep changing it; try again later"
             )
 
 

@@ -4,9 +4,9 @@ r"""The paths of printer columns, scale numbers and selectable fields, as CRDs w
     .items[0]    .items[-1]    .items[1:3]    .items[*].name    .labels.*
     .status.conditions[?(@.type=="Ready")].status    .items[?(@.weight>=2)]    .items[?(@.weight)]
 
-A missing field gives no value and no error. Two features of the full language are refused: `..` and
-lists of several indexes. Without them no node is reached twice, so that an evaluation costs at most
-one visit of each node for each step.
+A missing field yields no value and no error. Two features of the full language are refused: `..` and
+lists of several indexes. Without them no node is reached twice, so an evaluation visits each node at
+most once for each step.
 """
 
 import operator

@@ -20,7 +20,7 @@ from kubekit.plane.registry.schema.conformance import Conformance, Conformed
 from kubekit.plane.store.records import Record
 
 Prepare = Callable[[Document, Document | None], list[FieldError]]
-"""A kind's own rules. They may complete the document in place; the second one is the old one."""
+"""The rules of a kind, for the new document and the old one. They may complete the new one in place."""
 
 _VERSION: Final = re.compile(r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?", re.ASCII)
 _STAGES: Final = {None: 2, "beta": 1, "alpha": 0}
@@ -46,10 +46,10 @@ class Kind:
     ``head`` is the start of the bytes of its objects, up to and including the brace that opens the
     metadata. ``conversion`` is None for the stored form. ``custom`` distinguishes a kind of a CRD
     from a built-in one: only built-in kinds accept strategic merge patches. ``warning`` is sent to
-    every client of the version. A ``virtual`` kind is created to be answered and is never stored;
-    ``virtual_subresources`` are the virtual kinds that are created at a subresource of an object.
-    A ``terminating`` kind accepts no new objects: its definition is being deleted. ``storing`` is
-    the form in which objects are written; it has a conversion if older ones may be stored.
+    every client of the version. Objects of a ``virtual`` kind are created to get a response, and are
+    never stored; ``virtual_subresources`` are those that are created at a subresource of an object.
+    A ``terminating`` kind accepts no new objects: its definition is being deleted. ``storing`` marks
+    the version in which objects are written. It has a conversion if other versions may be stored.
     """
 
     resource: Resource
@@ -94,7 +94,7 @@ class Kind:
         return self.conformance.conform(document, old)
 
     def adopted(self, since: int) -> "Kind":
-        """The same kind in a plane with objects older than its definition, up to a revision.
+        """The same kind, for a plane whose objects up to a revision are older than its definition.
 
         They are served as they would be stored now; ``completions`` caches the result.
         """
@@ -128,7 +128,7 @@ def rank_of_version(version: str) -> tuple[int, int, int, str]:
 
 @dataclass(frozen=True, slots=True)
 class Kinds:
-    """The kinds of one plane, in their given order. Immutable."""
+    """The kinds of one plane, in order. Immutable."""
 
     members: tuple[Kind, ...] = ()
     _by_plural: Mapping[tuple[str, str, str], Kind] = field(init=False, repr=False)
@@ -142,8 +142,7 @@ class Kinds:
             raise ValueError("two kinds have the same API path")
         object.__setattr__(self, "_by_plural", by_plural)
         object.__setattr__(self, "_by_kind", by_kind)
-        kept = (kind for kind in reversed(self.members) if not kind.virtual)
-        stored = (kind for kind in kept if kind.storing)
+        stored = (kind for kind in reversed(self.members) if kind.storing and not kind.virtual)
         object.__setattr__(self, "_by_storage", {kind.storage: kind for kind in stored})
 
     def __iter__(self) -> Iterator[Kind]:
@@ -182,7 +181,7 @@ class Kinds:
         return Kinds((*replaced, *added.values()))
 
     def without(self, group: str, plural: str) -> "Kinds":
-        """These kinds without any version of one."""
+        """These kinds without all versions of one resource."""
         gone = (group, plural)
         return Kinds(
             tuple(k for k in self.members if (k.resource.group, k.resource.plural) != gone)

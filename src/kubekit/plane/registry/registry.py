@@ -5,8 +5,8 @@
                                update_handler, apply_handler
     delete, delete_collection  preconditions, finalizers, propagation: delete_handler
 
-Documents come in as plain dicts, which the registry may modify. Results are records, whose bytes
-are shared and immutable.
+Documents are plain dicts, which the registry may modify. Results are records, whose bytes are shared
+and immutable.
 """
 
 from kubekit.api import errors
@@ -27,7 +27,7 @@ from kubekit.plane.registry.verbs.preparation import Preparation
 from kubekit.plane.registry.verbs.results import DeleteResult, Page, WriteResult
 from kubekit.plane.registry.verbs.subresources import check_subresource
 from kubekit.plane.registry.verbs.targets import WriteTarget
-from kubekit.plane.registry.verbs.update_handler import UpdateHandler, shown_scale
+from kubekit.plane.registry.verbs.update_handler import UpdateHandler, readable_scale
 from kubekit.plane.registry.verbs.update_loop import UpdateLoop
 from kubekit.plane.registry.verbs.watch_handler import WatchHandler
 from kubekit.plane.registry.verbs.watches import EncodedWatchEvent, Watch
@@ -44,15 +44,15 @@ class Registry:
 
     def __init__(self, store: Store, kinds: Kinds, environment: ExecutionEnvironment) -> None:
         self._context = RegistryContext(store, kinds, environment)
-        gate = NamespaceLifecycle(self._context)
+        lifecycle = NamespaceLifecycle(self._context)
         preparation = Preparation(self._context)
         self._lists = ListHandler(self._context)
         self._watches = WatchHandler(self._context)
-        self._creates = CreateHandler(self._context, gate, preparation)
+        self._creates = CreateHandler(self._context, lifecycle, preparation)
         updates = UpdateLoop(self._context, preparation)
         self._writes = UpdateHandler(self._context, updates, self._creates)
         self._applies = ApplyHandler(self._context, self._creates, updates)
-        self._deletes = DeleteHandler(self._context, gate)
+        self._deletes = DeleteHandler(self._context, lifecycle)
         self._virtual = VirtualHandlers()
 
     @property
@@ -84,7 +84,7 @@ class Registry:
 
     @property
     def virtual_handlers(self) -> dict[tuple[str, str], VirtualHandler]:
-        """The handlers of virtual kinds, which are created to be answered and never stored."""
+        """The handlers of virtual kinds, whose objects are never stored."""
         return self._virtual.handlers
 
     @property
@@ -93,15 +93,15 @@ class Registry:
         return len(self._watches)
 
     def bookmark(self) -> None:
-        """Send every watch that asked for bookmarks one now, and not only once a minute."""
+        """Send a bookmark now to every watch that asked for bookmarks."""
         self._watches.bookmark()
 
     def close(self) -> None:
-        """End every watch. The owner of the store closes the store."""
+        """End every watch. The store stays open: its owner closes it."""
         self._watches.end()
 
     def get(self, kind: Kind, namespace: str, name: str, resource_version: str = "") -> Record:
-        """The object, from memory. A version means: not older than that."""
+        """The object, from memory. With a version, it must not be older than that."""
         store = self._context.store
         if resource_version:
             requested = resource_versions.parse(resource_version)
@@ -113,7 +113,7 @@ class Registry:
         return record if kind.conversion is None else view_of(kind, record)
 
     async def list(self, kind: Kind, namespace: str, options: ListOptions) -> Page:
-        """A page of a collection; an empty namespace means all of them."""
+        """A page of a collection. An empty namespace means all namespaces."""
         return await self._lists.page(kind, namespace, options)
 
     async def watch(
@@ -143,7 +143,7 @@ class Registry:
         user: User = ITSELF,
         may_create: MayCreate = creation_allowed,
     ) -> WriteResult:
-        """The object, replaced. A few kinds are created by it, unless ``may_create`` raises."""
+        """The object, replaced. A missing object of a few kinds is created, unless ``may_create`` raises."""
         target = WriteTarget(kind, namespace, name, options, user)
         return await self._writes.update(target, document, subresource, may_create)
 
@@ -159,7 +159,7 @@ class Registry:
         user: User = ITSELF,
         may_create: MayCreate = creation_allowed,
     ) -> WriteResult:
-        """The object, patched; retried until no other write comes in between.
+        """The object, patched. After a write conflict the patch is retried.
 
         An apply creates a missing object, unless ``may_create`` raises.
         """
@@ -194,10 +194,10 @@ class Registry:
         )
 
     async def handle_virtual(self, request: VirtualRequest) -> Document:
-        """The answered document of a virtual kind."""
+        """The document of a virtual kind, completed by its handler."""
         return await self._virtual.handle(request)
 
     def get_scale(self, kind: Kind, namespace: str, name: str) -> Record:
         """The object's Scale, at the object's revision."""
         check_subresource(kind, "scale")
-        return shown_scale(kind, self.get(kind, namespace, name))
+        return readable_scale(kind, self.get(kind, namespace, name))

@@ -1,7 +1,7 @@
-"""Virtual kinds: documents that are created to be answered, and never stored.
+"""Virtual kinds: creating an object returns a response, and stores nothing.
 
-A review of access, a review of a token, a request for a token of one service account: each is a
-document of a virtual kind. The handler of each kind is registered in `VirtualHandlers.handlers`.
+Access reviews, token reviews and token requests are virtual kinds. The handler of each kind is
+registered in `VirtualHandlers.handlers`.
 """
 
 from collections.abc import Awaitable, Callable
@@ -25,7 +25,7 @@ _NOT_ALLOWED: Final = "the server does not allow this method on the requested re
 
 @dataclass(slots=True, kw_only=True)
 class VirtualRequest:
-    """A document to answer, and its user.
+    """The create request of a virtual object.
 
     ``kind`` is the kind in the path: the virtual kind itself, or the kind of the object ``name`` at
     whose ``subresource`` the document is created. The handler may add warnings.
@@ -48,7 +48,7 @@ class VirtualRequest:
 
 
 VirtualHandler = Callable[[VirtualRequest], Awaitable[Document] | Document]
-"""Answers documents of one virtual kind: returns the completed document, or raises `ApiError`."""
+"""The handler of one virtual kind: returns the completed document, or raises `ApiError`."""
 
 
 class VirtualHandlers:
@@ -58,13 +58,13 @@ class VirtualHandlers:
         self.handlers: dict[tuple[str, str], VirtualHandler] = {}
 
     async def handle(self, request: VirtualRequest) -> Document:
-        """The answered document, after the request is validated by its schema."""
+        """Validate the request by its schema, and return the document that its handler completes."""
         handler = self.handlers.get((request.kind.storage, request.subresource))
         if handler is None:
             raise MethodNotAllowed(_NOT_ALLOWED, StatusDetails())
         request.document = _read(request)
-        answer = handler(request)
-        return await answer if isawaitable(answer) else answer
+        result = handler(request)
+        return await result if isawaitable(result) else result
 
 
 def _read(request: VirtualRequest) -> Document:
@@ -72,8 +72,8 @@ def _read(request: VirtualRequest) -> Document:
     form, resource = request.form, request.form.resource
     document = check_type(form, request.document)
     received = receive(form, document)
-    check_namespace(form, request.namespace, received.given)
-    metadata = dict(received.given)
+    check_namespace(form, request.namespace, received.metadata)
+    metadata = dict(received.metadata)
     metadata.pop("namespace", None)
     if resource.namespaced:
         metadata["namespace"] = request.namespace

@@ -1,8 +1,8 @@
-"""Group commit: a draft waits, is written to disk with others, and is then published.
+"""Group commit: drafts wait, are written to disk in one batch, and are then published.
 
 The drafts that arrive while a batch is being written form the next batch. A change becomes visible,
-and its writer gets a result, only once it is on disk. A batch is published at once, so between two
-callbacks of the loop the state is always that of one revision.
+and its writer gets a result, only once it is on disk. A batch is published in one callback of the
+loop, so every other callback sees the state of one revision.
 """
 
 import asyncio
@@ -79,7 +79,7 @@ class Batches:
         self._closed = closed(self._log.path)
 
     def listen(self, listener: Listener, resources: frozenset[str]) -> Callable[[], None]:
-        """Pass every change of these resources, or of all, until the result is called."""
+        """Pass every change of these resources, or of all. Call the result to stop."""
         token = object()
         self._listeners[token] = (listener, resources)
         self._by_resource.clear()
@@ -93,7 +93,7 @@ class Batches:
     def write(self, draft: Draft) -> asyncio.Future[Record]:
         future: asyncio.Future[Record] = self._loop.create_future()
         if (stopped := self.stopped) is not None:
-            future.set_exception(stopped.again())
+            future.set_exception(stopped.copy())
             return future
         self._waiting.append((draft, future))
         if not self.busy:
@@ -135,7 +135,7 @@ class Batches:
         return batch
 
     def _append(self, rows: list[LogRow]) -> tuple[set[int], bool]:
-        return self._log.append(rows), self._log.unfolded
+        return self._log.append(rows), self._log.needs_checkpoint
 
     def _committed(
         self, batch: list[_Write], started: float, outcome: tuple[set[int], bool] | BaseException
@@ -146,16 +146,16 @@ class Batches:
         if self._last_failure:
             self._last_failure = ""
             _log.warning("writes succeed again")
-        refused, unfolded = outcome
+        refused, needs_checkpoint = outcome
         self._count(len(batch) - len(refused), self._loop.time() - started)
-        kept = [write for write in batch if write.record.revision not in refused]
-        events = [self._state.publish(write.draft, write.record) for write in kept]
-        if unfolded:
-            self._writer.submit(self._log.fold, _ignore)
+        committed = [write for write in batch if write.record.revision not in refused]
+        events = [self._state.publish(write.draft, write.record) for write in committed]
+        if needs_checkpoint:
+            self._writer.submit(self._log.checkpoint, _ignore)
         # Start the next write first: the disk works while the listeners are called.
         self._dispatch()
         self._settle(batch, refused)
-        self._notify(kept, events)
+        self._notify(committed, events)
 
     def _settle(self, batch: list[_Write], refused: set[int]) -> None:
         for draft, _, record, future in batch:
@@ -166,11 +166,11 @@ class Batches:
             else:
                 future.set_result(record)
 
-    def _notify(self, kept: list[_Write], events: list[ChangeEvent]) -> None:
+    def _notify(self, committed: list[_Write], events: list[ChangeEvent]) -> None:
         now = self._loop.time()
-        for resource in dict.fromkeys(write.draft.resource for write in kept):
+        for resource in dict.fromkeys(write.draft.resource for write in committed):
             self._state.ring(resource).wake(now)
-        for write, event in zip(kept, events, strict=True):
+        for write, event in zip(committed, events, strict=True):
             resource = write.draft.resource
             for listener in self._by_resource.get(resource) or self._listeners_of(resource):
                 call_safely(listener, resource, event)
@@ -186,13 +186,13 @@ class Batches:
         return listeners
 
     def _fail(self, batch: list[_Write], error: BaseException) -> None:
-        if str(error) != self._last_failure:  # once, not for each batch
+        if str(error) != self._last_failure:  # log it once, not for each batch
             self._last_failure = str(error)
             _log.error("nothing can be written", extra={"why": str(error)})
         for write in batch:
             if not write.future.done():
-                own = error.again() if isinstance(error, WritesStopped) else error
-                write.future.set_exception(own)
+                exception = error.copy() if isinstance(error, WritesStopped) else error
+                write.future.set_exception(exception)
         self._dispatch()
 
     def _count(self, writes: int, seconds: float) -> None:
@@ -217,7 +217,7 @@ def _conflict(draft: Draft) -> RevisionConflict:
 
 
 def _ignore(_outcome: object) -> None:
-    """When folding failed finally, the log itself refuses the next write."""
+    """Ignore the result of a checkpoint: after a permanent failure the log refuses the next write."""
 
 
 def _nothing() -> None:

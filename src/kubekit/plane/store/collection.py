@@ -52,7 +52,7 @@ class Collection:
 
 
 class _SortedKeys:
-    """Distinct keys in sorted runs; ``tops`` holds the last key of each run."""
+    """Distinct keys in sorted runs. `_tops` holds the last key of each run."""
 
     __slots__ = ("_runs", "_tops")
 

@@ -1,4 +1,4 @@
-"""Compaction: the history that has left the window is removed, a piece at a time.
+"""Compaction: removes the history that is older than the window, one piece at a time.
 
 A piece is one short transaction, so waiting writes run between two pieces. The timer runs only
 while there is history to remove: an idle plane does no work.
@@ -51,7 +51,7 @@ class Compaction:
             self._task.cancel()
 
     def consider(self) -> None:
-        """Called after every publication. There is rarely anything to do."""
+        """Start a compaction if one is due. Called after every publication."""
         if self._task is not None or self._stopped or self._log.stopped is not None:
             return
         kept = self._state.revision - self._state.compacted
@@ -62,7 +62,7 @@ class Compaction:
             self._timer = self._loop.call_later(delay, self._start)
 
     async def run(self, until: int | None = None) -> None:
-        """Remove the history up to that revision, or what has left the window."""
+        """Remove the history up to that revision, or the history that is older than the window."""
         if until is None:
             until = await run_job(self._writer, partial(self._due, milliseconds(self._now())))
         while self._state.compacted < until and not self._stopped:
@@ -77,7 +77,7 @@ class Compaction:
         self._task = self._loop.create_task(self._in_background())
 
     async def _in_background(self) -> None:
-        """While writes fail, nothing is removed; the next tick tries again."""
+        """Run once. If writes fail, the next tick retries."""
         try:
             await self.run()
         except WritesStopped:

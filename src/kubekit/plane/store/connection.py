@@ -48,7 +48,7 @@ def rewrite_wal(connection: apsw.Connection) -> None:
 
 
 def close_connection(connection: apsw.Connection) -> None:
-    """Close, and ignore errors of the disk: everything that matters was reported before."""
+    """Close, and ignore disk errors: every failed write was reported before."""
     with suppress(apsw.Error):
         connection.close()
 
@@ -72,7 +72,7 @@ def _prepare(path: Path, connection: apsw.Connection) -> None:
 
 
 def _explain(path: Path, error: BaseException | None) -> None:
-    """Raise the specific error of opening, if the cause is not the disk."""
+    """Raise `Busy` or `UnreadableStore` if that is the cause, not the disk."""
     if isinstance(error, apsw.BusyError):
         raise Busy(f"another program has {path} open: close it first") from error
     if isinstance(error, (apsw.NotADBError, apsw.CorruptError)):

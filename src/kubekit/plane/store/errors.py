@@ -14,8 +14,8 @@ class WritesStopped(PlaneError):
         super().__init__(message)
         self.final = final
 
-    def again(self) -> "WritesStopped":
-        """The same for another writer: a shared exception would collect their tracebacks."""
+    def copy(self) -> "WritesStopped":
+        """A copy for another writer: a shared exception would collect the tracebacks of all."""
         return WritesStopped(str(self), final=self.final)
 
 

@@ -1,7 +1,7 @@
 """Checks that a file is still at the path it was opened from: writes to a deleted file are lost.
 
-Linux lets a process keep using a file whose name was removed. It would acknowledge changes that
-no later process can read.
+On Linux a process can go on writing to a file whose name was removed. It would acknowledge changes
+that no later process can read.
 """
 
 from pathlib import Path

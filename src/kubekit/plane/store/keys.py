@@ -1,7 +1,7 @@
 """The keys that wrap the data keys: from a file, or from a key service.
 
-A file holds one or more keys. The first one seals; all of them open. A rotation puts a new key in
-front: the old ones stay, because older copies of a database need them.
+A file holds one or more keys. The first one encrypts; all of them decrypt. A rotation puts a new
+key in front. The old ones stay, because older copies of a database need them.
 """
 
 import base64
@@ -71,7 +71,7 @@ class KeyFile:
         try:
             self.path.lstat()
         except FileNotFoundError:
-            _create(self.path, _content([_fresh()]))
+            _create(self.path, _content([_new_key()]))
         except OSError as problem:
             raise KeysRefused(f"{self.path}: {problem.strerror}") from problem
 
@@ -100,9 +100,9 @@ class KeyFile:
     def rotate(self) -> str:
         """Put a new key in front of the others and return its name. The change survives a crash."""
         with _exclusive(self.path):
-            fresh, present = _fresh(), self._read()
-            _replace(self.path, _content([fresh, *present.values()]))
-        return _name(fresh)
+            key, present = _new_key(), self._read()
+            _replace(self.path, _content([key, *present.values()]))
+        return _name(key)
 
     def _key(self, name: str) -> bytes:
         key = self._read(needed=name).get(name)
@@ -127,7 +127,7 @@ class KeyFile:
 
 
 def _private(path: Path) -> bytes:
-    """The content of a private file. The mode is that of the very file that is read."""
+    """The content of a private file. The mode is checked on the opened file, not on the path."""
     with path.open("rb") as file:
         mode = os.fstat(file.fileno()).st_mode
         if mode & _OTHERS:
@@ -155,28 +155,28 @@ def _content(keys: list[bytes]) -> bytes:
     return msgspec.json.format(document) + b"\n"
 
 
-def _fresh() -> bytes:
+def _new_key() -> bytes:
     return os.urandom(_KEY)
 
 
 def _name(key: bytes) -> str:
-    """The name of a key. It reveals nothing about the key, and a damaged key has another name."""
+    """The name of a key: a hash, which does not reveal the key, and detects a damaged one."""
     return sha256(b"compute: name of a key\0" + key).hexdigest()[:16]
 
 
 def _create(path: Path, content: bytes) -> None:
     """Create a complete file or none, and never replace an existing one."""
     try:
-        fresh = _written(path, content)
+        temporary = _write_temporary(path, content)
         try:
-            os.link(fresh, path)
+            os.link(temporary, path)
         except FileExistsError:
             return  # another process created it first: use that one
         finally:
-            fresh.unlink()
+            temporary.unlink()
         sync_names(path.parent)
     except OSError as problem:
-        raise KeysRefused(f"{path} cannot be made: {problem.strerror}") from problem
+        raise KeysRefused(f"{path} cannot be created: {problem.strerror}") from problem
 
 
 def _sync(path: Path) -> None:
@@ -191,29 +191,29 @@ def _sync(path: Path) -> None:
 def _replace(path: Path, content: bytes) -> None:
     """Replace a file. It keeps its owner, also when root replaces it."""
     try:
-        owner, fresh = path.stat(), _written(path, content)
-        os.chown(fresh, owner.st_uid, owner.st_gid)
-        fresh.replace(path)
+        owner, temporary = path.stat(), _write_temporary(path, content)
+        os.chown(temporary, owner.st_uid, owner.st_gid)
+        temporary.replace(path)
         sync_names(path.parent)
     except OSError as problem:
         raise KeysRefused(f"{path} cannot be replaced: {problem.strerror}") from problem
 
 
-def _written(path: Path, content: bytes) -> Path:
+def _write_temporary(path: Path, content: bytes) -> Path:
     """A temporary file beside the path, with its content on disk."""
-    fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
-    fresh.unlink(missing_ok=True)
-    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _OWNER_ONLY)
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.new")
+    temporary.unlink(missing_ok=True)
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _OWNER_ONLY)
     with os.fdopen(handle, "wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
-    return fresh
+    return temporary
 
 
 @contextmanager
 def _exclusive(path: Path) -> Iterator[None]:
-    """One rotation at a time: of two that read the same file, one would drop the other's key."""
+    """Allow one rotation at a time: otherwise one could drop the key that another has added."""
     try:
         folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as problem:

@@ -25,12 +25,12 @@ class FileLock:
                 f"process {process} already uses {path.with_suffix('')}: "
                 "stop it first, or choose another directory"
             ) from None
-        # The lock holds without the number, so a full disk is no reason to give up.
+        # The lock works without the number, so a full disk must not prevent the start.
         with suppress(OSError):
             os.ftruncate(self._file, os.pwrite(self._file, b"%d" % os.getpid(), 0))
 
     def release(self) -> None:
-        """The file stays: removing it would let two processes lock two files of one name."""
+        """Release the lock. The file stays: otherwise two processes could lock two files of one name."""
         os.close(self._file)
 
 
@@ -72,7 +72,7 @@ def claim(path: Path, *, virtual: bool) -> FileLock:
 
 
 def sync_names(directory: Path) -> None:
-    """Make the names in a directory durable: a file is lost when its name is."""
+    """Sync a directory, so that the names of new files in it survive a crash."""
     opened = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(opened)

@@ -2,23 +2,24 @@
 
     log(revision, resource, key, previous, change, at, document)
 
-Each row names its predecessor, and the database accepts one successor of each: that is optimistic
-concurrency, and it makes the rows of an object a chain. The current state is the rows without a
-successor; the state before a change is its predecessor; compaction removes the predecessor of each
-row it passes.
+Each row names its predecessor, and the database accepts one successor of each row. This is
+optimistic concurrency, and it makes the rows of an object a chain. The current state is the rows
+without a successor. The state before a change is its predecessor. Compaction removes the
+predecessor of each compacted row.
 
-The caller assigns the revisions, and they only increase: the highest ever used is the last row or,
-if that row was compacted, the point of compaction, which rises in the same transaction.
+The caller assigns the revisions, which only increase. The highest one in use is that of the last
+row. If that row was compacted, it is the compaction revision, which is updated in the same
+transaction.
 
 A batch is one SQL statement. Each call into SQLite releases the interpreter lock and has to acquire
 it again from a busy event loop, which costs more than the inserts themselves.
 
-Documents of some resources are sealed before they are written and opened when they are read
-(`sealing`): SQLite never sees them. Callers of the log do not notice.
+Documents of some resources are encrypted before they are written and decrypted when they are read
+(`sealing`). SQLite never sees the plain form; callers of the log see only the plain form.
 
 A `Log` belongs to one thread at a time. The file belongs to one connection: SQLite then needs no
 shared memory, and runs no checkpoint by itself (``wal_autocheckpoint=0``, none on close).
-Opening folds the write-ahead log that an earlier process left into the main file.
+Opening checkpoints the write-ahead log of an earlier process into the main file.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -85,7 +86,7 @@ class Log:
 
     @classmethod
     def open(cls, path: Path, settings: StoreSettings, vfs: str | None = None) -> "Log":
-        """The log at that path, created when it is missing, with everything in it safely on disk.
+        """Open the log at that path, or create it. Everything in it is then safely on disk.
 
         With the wrong keys nothing is written.
         """
@@ -99,7 +100,7 @@ class Log:
         return log
 
     def newest(self) -> Iterator[Newest]:
-        """The last row of every object that exists or was deleted within the window, in order."""
+        """The last row of every object that exists or was deleted within the window, by revision."""
         with reading(self.path):
             for row in self._connection.execute(statements.NEWEST):
                 newest = Newest._make(row)
@@ -115,14 +116,14 @@ class Log:
         rows = self._seals.sealed(rows)
         with self._writing():
             self._location.check(rows[0].at)
-            self._make_room()
+            self._prepare_write()
             if len(rows) <= statements.ROWS_AT_ONCE:
                 inserted = self._insert(rows)
             else:
                 with self._connection:
                     inserted = sum(self._insert(part) for part in _parts(rows))
             refused = self._refused(rows) if inserted < len(rows) else set()
-            # A revision that was used before would look as if its row had just been written.
+            # Otherwise a row of an earlier write with the same revision would count as just written.
             if len(refused) != len(rows) - inserted:
                 raise out_of_step(self.path)
         self.revision = max(
@@ -159,9 +160,9 @@ class Log:
             return [self._record(resource, *row) for row in rows]
 
     def older_than(self, at: int) -> int:
-        """The last revision before the first one that is younger than that moment.
+        """The last revision before the first one that is newer than that time.
 
-        It is read in order to compact, so a failure counts as one of compaction and stops writes.
+        Only compaction calls it, so a failure counts as a failure of compaction and stops writes.
         """
         query = "SELECT revision FROM log WHERE revision > ? AND at > ? ORDER BY revision LIMIT 1"
         with self._writing():
@@ -169,15 +170,15 @@ class Log:
         return self.revision if younger is None else younger - 1
 
     def compact(self, until: int) -> int:
-        """Compact; the new point of compaction: the history up to it is gone."""
+        """Remove the history up to that revision; returns the new compaction revision."""
         if until > self.compacted:
             with self._writing():
-                self._make_room()
+                self._prepare_write()
                 with self._connection:
                     self._connection.execute(statements.COMPACT, (self.compacted, until))
                     self._connection.execute("UPDATE compaction SET revision = ?", (until,))
             self.compacted = until
-            self.fold()
+            self.checkpoint()
         return self.compacted
 
     @property
@@ -188,48 +189,48 @@ class Log:
     def renew(self) -> int:
         """The newest generation of data keys; a new one if the last is not as configured."""
         with self._writing():
-            self._make_room()
+            self._prepare_write()
             return self._seals.renew()
 
     def reseal(self, after: int) -> int | None:
         """Reseal some rows; the position to continue from, or None at the end."""
         with self._writing():
-            self._make_room()
+            self._prepare_write()
             with self._connection:
                 position = self._seals.reseal(after)
-        self.fold()
+        self.checkpoint()
         return position
 
     def retire(self, generation: int) -> None:
         """Remove older data keys, and truncate the write-ahead log, which may hold their rows."""
         with self._writing():
-            self._make_room()
+            self._prepare_write()
             self._seals.retire(generation)
-        self.settle()
+        self.truncate_wal()
 
     @property
-    def unfolded(self) -> bool:
-        """Whether the write-ahead log is long enough to be folded."""
+    def needs_checkpoint(self) -> bool:
+        """Whether the write-ahead log is long enough for a checkpoint."""
         return self._wal_bytes() > self._settings.wal_bytes
 
-    def fold(self) -> None:
-        """Checkpoint a long write-ahead log into the main file, so that it restarts from its start.
+    def checkpoint(self) -> None:
+        """Checkpoint a long write-ahead log into the main file, so that its space is reused.
 
-        The file is not truncated: syncing is cheaper when a file need not grow again. A full disk
-        is no reason to refuse changes before the log is at its limit.
+        The file is not truncated: syncing is cheaper when a file need not grow again. On a full
+        disk the checkpoint is skipped, and writes continue until the log is at its limit.
         """
-        if self.unfolded:
-            self._if_there_is_room(partial(self._checkpoint, apsw.SQLITE_CHECKPOINT_PASSIVE))
+        if self.needs_checkpoint:
+            self._unless_disk_full(partial(self._run_checkpoint, apsw.SQLITE_CHECKPOINT_PASSIVE))
 
-    def settle(self) -> None:
-        """Fold everything and truncate the write-ahead log. On a full disk that is skipped."""
-        self._if_there_is_room(partial(self._checkpoint, apsw.SQLITE_CHECKPOINT_TRUNCATE))
+    def truncate_wal(self) -> None:
+        """Checkpoint everything and truncate the write-ahead log. On a full disk this is skipped."""
+        self._unless_disk_full(partial(self._run_checkpoint, apsw.SQLITE_CHECKPOINT_TRUNCATE))
 
     def prepare(self) -> None:
-        """Fold the write-ahead log of an earlier process, and seal rows that are still plain."""
+        """Checkpoint the write-ahead log of an earlier process, and seal rows that are still plain."""
         with reading(self.path):
             self._seals.load()
-        self.settle()
+        self.truncate_wal()
         if not self._seals.has_data_key:
             self.renew()
         if self._connection.pragma("user_version") == statements.UNSEALED:
@@ -256,17 +257,17 @@ class Log:
     def _writing(self) -> Iterator[None]:
         """A final failure in this block stops all writes on this connection."""
         if self.stopped is not None:
-            raise self.stopped.again()
+            raise self.stopped.copy()
         try:
             with stopping(self.path, self._connection):
                 yield
         except WritesStopped as stopped:
             if stopped.final:
-                self.stopped = stopped.again()
+                self.stopped = stopped.copy()
             raise
 
-    def _if_there_is_room(self, work: Callable[[], None]) -> None:
-        """Do work that can wait, unless the disk is full."""
+    def _unless_disk_full(self, work: Callable[[], None]) -> None:
+        """Do work that can be postponed; it is skipped if the disk is full."""
         try:
             with self._writing():
                 work()
@@ -274,10 +275,10 @@ class Log:
             if stopped.final:
                 raise
 
-    def _make_room(self) -> None:
+    def _prepare_write(self) -> None:
         self._sync_wal()
         if self._wal_bytes() >= self._settings.wal_limit:
-            self._checkpoint(apsw.SQLITE_CHECKPOINT_PASSIVE)
+            self._run_checkpoint(apsw.SQLITE_CHECKPOINT_PASSIVE)
 
     def _sync_wal(self) -> None:
         """Sync the writes of an earlier process before anything relies on them."""
@@ -285,7 +286,7 @@ class Log:
             rewrite_wal(self._connection)
             self._wal_synced = True
 
-    def _checkpoint(self, mode: int) -> None:
+    def _run_checkpoint(self, mode: int) -> None:
         self._sync_wal()
         self._connection.wal_checkpoint(mode=mode)
         self._connection.status(apsw.SQLITE_DBSTATUS_CACHE_WRITE, True)  # noqa: FBT003 - its reset

@@ -18,7 +18,7 @@ import msgspec
 
 
 class ChangeType(StrEnum):
-    """What happened to an object, in the words of a watch."""
+    """What happened to an object, with the names of watch events."""
 
     ADDED = "ADDED"
     MODIFIED = "MODIFIED"
@@ -28,8 +28,8 @@ class ChangeType(StrEnum):
 class Draft(msgspec.Struct, frozen=True, gc=False):
     """A requested change.
 
-    ``previous`` is the revision that the change was made from, 0 for an object that does not exist:
-    the log accepts one successor of each revision. The document of a deletion is the last state.
+    ``previous`` is the revision that the change is based on; 0 for an object that does not exist.
+    The log accepts one successor of each revision. The document of a deletion is the last state.
     ``keeps_links`` is set when the change leaves labels, owners and finalizers unchanged, as most
     changes do.
     """
@@ -54,9 +54,9 @@ class Record(msgspec.Struct, frozen=True, gc=False):
 class ChangeEvent(msgspec.Struct, gc=False):
     """One committed change. ``previous`` is the record before it.
 
-    ``line`` is the change as a watch writes it, built on first use. It is about as long as the
-    record. ``keeps_links`` is that of the draft, and False for a change read from disk: with it, a
-    listener that follows labels and owners alone need not decode both records.
+    ``line`` is the change as a line of a watch stream, built on first use. It is about as long as
+    the record. ``keeps_links`` is that of the draft, and False for a change read from disk. If it is
+    set, a listener that follows only labels and owners need not decode the records.
     """
 
     change: ChangeType
@@ -66,7 +66,7 @@ class ChangeEvent(msgspec.Struct, gc=False):
     keeps_links: bool = False
 
     def size(self) -> int:
-        """How many bytes it keeps in memory at most, including a line that is built later."""
+        """An upper limit of its bytes in memory, including a line that is built later."""
         before = 0 if self.previous is None else len(self.previous.data)
         return before + 2 * len(self.record.data)
 

@@ -1,4 +1,4 @@
-"""Seals all rows with the newest key while the store is in use: a piece at a time, between writes.
+"""Seals all rows with the newest key while the store is in use, one piece at a time.
 
 It starts when a store is opened whose rows are not all sealed as configured: there is a new first
 key, other resources have to be sealed, or an earlier process did not finish.
@@ -42,7 +42,7 @@ class Resealing:
     async def run(self) -> None:
         """Seal everything with the key that is now the first one.
 
-        One run at a time: of two, one could remove the data key that the other still seals with.
+        One run at a time: otherwise one could remove the data key that the other still uses.
         """
         async with self._exclusive:
             if not await self._run_job(lambda: self._log.outdated):
@@ -57,14 +57,14 @@ class Resealing:
     async def _run_job(self, job: Callable[[], Result]) -> Result:
         """The result of a job.
 
-        None is started once the store closes: the next process continues.
+        No job starts once the store closes: the next process continues.
         """
         if self._stopped:
             raise closed(self._log.path)
         return await run_job(self._writer, job)
 
     async def _in_background(self) -> None:
-        """Retry until it is done, or cannot succeed."""
+        """Retry until everything is sealed, or cannot be."""
         while self._log.stopped is None:
             try:
                 await self.run()

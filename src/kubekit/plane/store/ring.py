@@ -1,10 +1,10 @@
 """The latest changes of one resource, shared by all its watchers.
 
-A subscription is a position in the ring and holds no events of its own: ten thousand slow readers
-cost no more than one. A reader that the ring has overtaken gets `Compacted` on its next read.
+A subscription is a position in the ring and holds no events of its own, so ten thousand slow
+readers cost no more than one. If the events at its position were dropped, it gets `Compacted`.
 
-Events that every reader has read are kept a moment longer, for paginated lists and for readers that
-reconnect. They are on disk anyway, so they are dropped after that.
+Events that every reader has read stay in memory for two more seconds, for paginated lists and for
+readers that reconnect. After that they are read from disk.
 """
 
 import asyncio
@@ -17,38 +17,50 @@ from itertools import islice
 from kubekit.plane.store.errors import Compacted
 from kubekit.plane.store.records import ChangeEvent
 
-_MOMENT = 2.0  # seconds
-_APART = 0.5  # seconds between two recorded times
+_RETENTION = 2.0  # seconds
+_TIME_INTERVAL = 0.5  # seconds between two recorded times
 _COLON = '":"'
 
 
 class Ring:
     """Every change of the resource after the revision ``floor``, in order."""
 
-    __slots__ = ("_bytes", "_events", "_idle", "_limit_bytes", "_limit_events", "_reading", "_start",
-                 "_times", "_topics", "_touched", "_woken_to", "floor")  # fmt: skip
+    __slots__ = (
+        "_bytes",
+        "_events",
+        "_idle",
+        "_limit_bytes",
+        "_limit_events",
+        "_pair_starts",
+        "_reading",
+        "_start",
+        "_times",
+        "_touched",
+        "_woken_to",
+        "floor",
+    )  # fmt: skip
 
     def __init__(self, floor: int, limit_events: int, limit_bytes: int) -> None:
         self.floor = floor
         self._limit_events = limit_events
         self._limit_bytes = limit_bytes
         self._events: list[ChangeEvent] = []
-        self._start = 0  # how many events were dropped so far: positions count from the first one
+        self._start = 0  # the number of dropped events: positions count from the first event ever
         self._bytes = 0
         self._woken_to = 0  # the position up to which readers were woken
-        self._touched: dict[str, None] = {}  # the scopes of the events after it
+        self._touched: dict[str, None] = {}  # the scopes of the events after that position
         # By scope. Dicts, not sets: readers are woken in the order in which they became idle.
         self._idle: dict[str, dict[Subscription, None]] = {}
         self._reading: dict[Subscription, None] = {}  # all others
-        self._topics: Counter[bytes] = Counter()  # names of marks, and their number of readers
-        self._times: deque[tuple[float, int]] = deque()  # when the ring ended at which position
+        self._pair_starts: Counter[bytes] = Counter()  # with their number of readers
+        self._times: deque[tuple[float, int]] = deque()  # a time, and the end of the ring then
 
     def append(self, event: ChangeEvent) -> None:
         self._events.append(event)
         self._bytes += event.size()
         self._touched.update(dict.fromkeys(_scopes(event.record.key)))
-        for topic in self._topics:
-            self._touched.update(dict.fromkeys(_marks(topic, event)))
+        for pair_start in self._pair_starts:
+            self._touched.update(dict.fromkeys(_pairs(pair_start, event)))
         if self._bytes > self._limit_bytes or len(self._events) > self._limit_events:
             self._drop(self._surplus())
 
@@ -64,22 +76,21 @@ class Ring:
     def subscribe(self, since: int, ready: Callable[[], None], scope: str = "") -> "Subscription":
         """``scope`` is a whole key, a namespace with its slash, or empty for the whole resource.
 
-        It can also be a mark, ``"name":"value"``: it selects changes of documents that contain
-        the mark anywhere, or did before. A change wakes only the readers of its own values.
+        It can also be a pair as in JSON, ``"name":"value"``. It selects the changes of documents
+        that contain the pair anywhere, before or after the change.
         """
         subscription = Subscription(self, self._start + self._index(since), scope, ready)
         self._reading[subscription] = None
-        if topic := _topic(scope):
-            self._topics[topic] += 1
+        if pair_start := _pair_start(scope):
+            self._pair_starts[pair_start] += 1
         if subscription.position == self._end:
             self._set_idle(subscription)
         return subscription
 
     def wake(self, now: float) -> None:
-        """Call each idle reader with new events once; again only after it has caught up.
+        """Wake each idle reader that has new events, once until it has caught up.
 
-        A reader of a scope without events is not called. ``now`` is in seconds of a monotonic
-        clock.
+        A reader of a scope without events is not woken. ``now`` is monotonic time in seconds.
         """
         start, self._woken_to = self._woken_to, self._end
         touched, self._touched = self._touched, {}
@@ -103,7 +114,7 @@ class Ring:
         return events
 
     def unsubscribe(self, subscription: "Subscription") -> None:
-        self._forget_topic(_topic(subscription.scope))
+        self._forget_pair_start(_pair_start(subscription.scope))
         self._reading.pop(subscription, None)
         waiting = self._idle.get(subscription.scope)
         if waiting is not None:
@@ -111,11 +122,11 @@ class Ring:
             if not waiting:
                 del self._idle[subscription.scope]
 
-    def _forget_topic(self, topic: bytes) -> None:
-        if topic:
-            self._topics[topic] -= 1
-            if not self._topics[topic]:
-                del self._topics[topic]
+    def _forget_pair_start(self, pair_start: bytes) -> None:
+        if pair_start:
+            self._pair_starts[pair_start] -= 1
+            if not self._pair_starts[pair_start]:
+                del self._pair_starts[pair_start]
 
     @property
     def _end(self) -> int:
@@ -135,17 +146,17 @@ class Ring:
 
     def _expire(self, now: float) -> None:
         """Drop events that are old and that every reader has read."""
-        if not self._times or now - self._times[-1][0] >= _APART:
+        if not self._times or now - self._times[-1][0] >= _TIME_INTERVAL:
             self._times.append((now, self._end))
         old = 0
-        while self._times[0][0] <= now - _MOMENT:
+        while self._times[0][0] <= now - _RETENTION:
             old = self._times.popleft()[1]
         if old > self._start:
-            read = min((one.position for one in self._reading), default=old)
+            read = min((reader.position for reader in self._reading), default=old)
             self._drop(max(min(old, read) - self._start, 0))
 
     def _surplus(self) -> int:
-        """How many of the oldest have to go. An eighth more than needed, so that it is rare."""
+        """How many of the oldest events to drop: an eighth more than needed, so drops are rare."""
         count = max(0, len(self._events) - self._limit_events * 7 // 8)
         size = self._bytes - sum(event.size() for event in islice(self._events, count))
         while size > self._limit_bytes * 7 // 8:
@@ -166,7 +177,7 @@ class Ring:
 class Subscription:
     """The position of one reader in a ring.
 
-    Take until the result is empty, then wait for ``ready``.
+    Call `take` until the result is empty, then wait for ``ready``.
     """
 
     __slots__ = ("_ready", "_ring", "closed", "idle", "position", "scope")
@@ -180,7 +191,7 @@ class Subscription:
         self.closed = False
 
     def take(self, limit: int) -> list[ChangeEvent]:
-        """The next changes, at most ``limit``. Raises `Forgotten` once they have been dropped."""
+        """The next changes, at most ``limit``. Raises `Compacted` once they are dropped."""
         events = self._ring.read(self, limit)
         self.position += len(events)
         return events
@@ -199,7 +210,7 @@ class Subscription:
 
 
 def call_safely(call: Callable[..., None], *args: object) -> None:
-    """Call a listener. The loop reports its exceptions, so that the other listeners are called."""
+    """Call a listener. An exception goes to the loop's handler; the other listeners still run."""
     try:
         call(*args)
     except Exception as error:  # noqa: BLE001 - it is reported
@@ -211,19 +222,19 @@ def _revision(event: ChangeEvent) -> int:
     return event.record.revision
 
 
-def _topic(scope: str) -> bytes:
-    """The start of a mark, up to its value; empty when the scope is not a mark."""
+def _pair_start(scope: str) -> bytes:
+    """The start of a pair, up to its value; empty when the scope is not a pair."""
     return scope[: scope.index(_COLON) + len(_COLON)].encode() if scope.startswith('"') else b""
 
 
-def _marks(topic: bytes, event: ChangeEvent) -> Iterator[str]:
-    """The marks of this topic in the document of a change, and in the one before it."""
+def _pairs(pair_start: bytes, event: ChangeEvent) -> Iterator[str]:
+    """The pairs with this start in the document of a change, and in the one before it."""
     for record in (event.record, event.previous):
-        start = -1 if record is None else record.data.find(topic)
+        start = -1 if record is None else record.data.find(pair_start)
         while record is not None and start >= 0:
-            end = record.data.find(b'"', start + len(topic))
+            end = record.data.find(b'"', start + len(pair_start))
             yield record.data[start : end + 1].decode()
-            start = record.data.find(topic, end)
+            start = record.data.find(pair_start, end)
 
 
 def _scopes(key: str) -> tuple[str, ...]:

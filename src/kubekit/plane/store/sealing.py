@@ -1,12 +1,12 @@
-"""Encryption at rest: documents are sealed with AES-256-GCM, each with its own nonce.
+"""Encryption at rest: documents are sealed (encrypted) with AES-256-GCM, each with its own nonce.
 
     sealed document = mark (1 byte), generation (4), nonce (12), ciphertext, tag (16)
 
 A generation is one data key. The database keeps it in the table `sealing`, wrapped by an external
 key (`keys`), together with the resources that it seals. A row is bound to its resource, key and
-revision: moved to another object or another revision, it does not open.
+revision: it cannot be decrypted as the row of another object or revision.
 
-Rows of an old generation, or without sealing, are sealed with the newest, some rows at a time
+Rows of an old generation, and plain rows, are resealed with the newest one, some rows at a time
 (`Log.reseal`). Once no row uses an old generation, its data key is removed.
 """
 
@@ -49,7 +49,7 @@ class Seals:
         self._newest = 0
         self._wrapped_by = ""
         self._sealed_by_newest: frozenset[str] = frozenset()
-        self._before: frozenset[str] = frozenset()  # resources that any generation has sealed
+        self._ever_sealed: frozenset[str] = frozenset()  # resources that any generation has sealed
 
     def load(self) -> None:
         """Read the data keys, and check that there is a key to seal with. Nothing is written."""
@@ -57,7 +57,7 @@ class Seals:
             for number, name, wrapped, resources in self._connection.execute(
                 statements.GENERATIONS
             ):
-                self._take(number, name, self._keys.unwrap(name, wrapped), resources)
+                self._add_generation(number, name, self._keys.unwrap(name, wrapped), resources)
         if not self.has_data_key:
             self._keys.create_first()
         self._keys.current()
@@ -68,7 +68,7 @@ class Seals:
         return bool(self._newest)
 
     def outdated(self) -> bool:
-        """Whether there may be rows that the newest generation, as configured, has not sealed."""
+        """Whether some rows may not be sealed with the newest generation and as configured."""
         return len(self._ciphers) != 1 or self._needs_generation()
 
     def renew(self) -> int:
@@ -82,7 +82,7 @@ class Seals:
             with self._connection:
                 self._connection.execute(statements.MAKE_SEALING)
                 self._connection.execute(statements.ADD_GENERATION, row)
-            self._take(row[0], name, key, row[3])
+            self._add_generation(row[0], name, key, row[3])
         return self._newest
 
     def reseal(self, after: int) -> int | None:
@@ -90,11 +90,11 @@ class Seals:
 
         A piece is bounded in rows and in bytes, so that waiting writes run in between.
         """
-        span = (json.dumps(sorted(self._sealed | self._before)), after, _ROWS_AT_ONCE)
+        span = (json.dumps(sorted(self._sealed | self._ever_sealed)), after, _ROWS_AT_ONCE)
         candidates = list(self._connection.execute(statements.CANDIDATES, span))
         size = 0
-        for revision, concerned in candidates:
-            if concerned:
+        for revision, relevant in candidates:
+            if relevant:
                 size += self._reseal(revision)
             if size >= _BYTES_AT_ONCE:
                 return int(revision)
@@ -105,7 +105,7 @@ class Seals:
         with self._connection:
             self._connection.execute(statements.RETIRE, (number,))
         self._ciphers = {n: cipher for n, cipher in self._ciphers.items() if n >= number}
-        self._before = self._sealed
+        self._ever_sealed = self._sealed
 
     def sealed(self, rows: Sequence[LogRow]) -> Sequence[LogRow]:
         """The rows as they are written to disk."""
@@ -159,12 +159,12 @@ class Seals:
             return True
         return self._wrapped_by != self._keys.current()
 
-    def _take(self, number: int, name: str, key: bytes, resources: str) -> None:
-        """Add a generation. They are added in their order."""
+    def _add_generation(self, number: int, name: str, key: bytes, resources: str) -> None:
+        """Add a generation. Called in the order of the generations."""
         self._ciphers[number] = AESGCM(key)
         self._newest, self._wrapped_by = number, name
         self._sealed_by_newest = frozenset(resources.split())
-        self._before |= self._sealed_by_newest
+        self._ever_sealed |= self._sealed_by_newest
 
 
 def _bound(resource: str, key: str, revision: int) -> bytes:

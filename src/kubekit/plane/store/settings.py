@@ -10,13 +10,15 @@ MEBIBYTE = 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreSettings:
-    """A change is compacted once it is older than ``window`` or further back than
-    ``window_revisions``. The ring is the part that watchers read from memory, per resource;
-    ``ring_bytes`` bounds everything that its changes keep alive: each document, its line for
-    watchers, and the document before.
+    """The limits of the history, and the resources whose documents are encrypted.
 
-    The write-ahead log is folded into the main file whenever it passes ``wal_bytes``; while that
-    fails it may grow up to ``wal_limit``, and then writes stop.
+    A change is compacted once it is older than ``window`` or further back than
+    ``window_revisions``. The ring is the history that watchers read from memory, per resource.
+    ``ring_bytes`` limits all bytes that its changes use: each document, its line for watchers, and
+    the previous document.
+
+    The write-ahead log is checkpointed into the main file when it is longer than ``wal_bytes``. If
+    that fails, it may grow up to ``wal_limit``; then writes stop.
 
     The documents of the resources in ``sealed`` are on disk only in encrypted form. Without
     ``keys``, the keys are in a file beside the database.

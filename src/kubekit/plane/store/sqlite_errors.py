@@ -25,7 +25,7 @@ _BY_ERRNO = {
 
 @contextmanager
 def stopping(path: Path, connection: apsw.Connection) -> Iterator[None]:
-    """Turn what SQLite raises inside into `WritesStopped`."""
+    """Translate SQLite errors of the block into `WritesStopped`."""
     try:
         yield
     except apsw.Error as error:
@@ -35,7 +35,7 @@ def stopping(path: Path, connection: apsw.Connection) -> Iterator[None]:
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Turn what SQLite raises inside into `Unreadable`."""
+    """Translate SQLite errors of the block into `UnreadableStore`."""
     try:
         yield
     except apsw.Error as error:
@@ -57,7 +57,7 @@ def out_of_step(path: Path) -> WritesStopped:
 
 
 def _transient(error: apsw.Error, connection: apsw.Connection) -> str:
-    """Why the next write may succeed; empty when it must not be tried."""
+    """The cause, if it can pass and the next write may succeed; otherwise empty."""
     if isinstance(error, apsw.FullError):
         return _FULL
     if isinstance(error, apsw.ReadOnlyError):

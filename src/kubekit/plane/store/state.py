@@ -1,4 +1,4 @@
-"""What readers see: the current objects, the latest changes, and the tombstones of the window."""
+"""The state in memory: the current objects, the latest changes, and the tombstones of the window."""
 
 from collections.abc import Iterable
 from itertools import takewhile
@@ -11,7 +11,7 @@ from kubekit.plane.store.settings import StoreSettings
 
 
 class StoreState:
-    """Changed by publication only, after the change is on disk."""
+    """The state that readers see. A change is published to it once the change is on disk."""
 
     def __init__(self, settings: StoreSettings, revision: int, compacted: int) -> None:
         self.revision = revision
@@ -50,7 +50,7 @@ class StoreState:
     def predecessor(self, draft: Draft) -> int | None:
         """The row that the draft's row will follow, or None if the object has changed since.
 
-        The log alone cannot decide: it drops old rows, and with them the links to their successors.
+        The log alone cannot decide: compaction removes old rows, and with them their successions.
         """
         record = self.collection(draft.resource).find(draft.key)
         if record is not None:

@@ -1,7 +1,7 @@
 """The SQL statements. `log` explains the tables."""
 
 PAGE = 8192
-VERSION = 2  # as the last lines of the schema say
+VERSION = 2  # the user_version in the schema
 UNSEALED = 1  # the version before, which had no sealing
 SCHEMA = """
 BEGIN;
@@ -47,7 +47,7 @@ SELECT this.revision, this.key, this.change, this.document, old.revision, old.do
 FROM log AS this LEFT JOIN log AS old ON old.revision = this.previous AND old.change <> 'DELETED'
 WHERE this.revision > ? AND this.revision <= ? AND this.resource = ? ORDER BY this.revision
 """
-# CROSS JOIN: from the few changes to what they replaced, not from all that is old.
+# CROSS JOIN makes SQLite start from the few changes, not from all old rows.
 REPLACED = """
 SELECT old.key, old.revision, old.document
 FROM log AS this CROSS JOIN log AS old ON old.revision = this.previous AND old.change <> 'DELETED'

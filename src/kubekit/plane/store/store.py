@@ -91,9 +91,9 @@ class Store:
         threaded: bool = True,
         vfs: str | None = None,
     ) -> "Store":
-        """The store in that file, which is created when it is missing.
+        """Open the store in that file, or create it.
 
-        Raises `Busy`, `Unreadable`, or `KeysRefused` when secrets in it cannot be opened.
+        Raises `Busy`, `UnreadableStore`, or, if the secrets cannot be decrypted, `KeysRefused`.
         """
         lock = claim(path, virtual=vfs is not None)
         loop = asyncio.get_running_loop()
@@ -139,7 +139,10 @@ class Store:
         return self._state.collection(resource)
 
     def write(self, draft: Draft) -> asyncio.Future[Record]:
-        """The record, once it is on disk and published. Fails with `Moved` or `WritesStopped`."""
+        """The record, once it is on disk and published.
+
+        Fails with `RevisionConflict` or `WritesStopped`.
+        """
         return self._batches.write(draft)
 
     def subscribe(
@@ -147,26 +150,26 @@ class Store:
     ) -> Subscription:
         """A position in the stream of changes after ``since``.
 
-        Raises `Forgotten` when they are not in memory: `stretch` may still know them, and where
-        caller subscribes from the end of the chunk.
+        Raises `Compacted` when they are no longer in memory. They may still be on disk: then the
+        caller reads them with `history_chunk`, and subscribes from the end of the last chunk.
         """
         self._check(since)
         return self._state.ring(resource).subscribe(since, ready, scope)
 
     async def history_chunk(self, resource: str, since: int) -> HistoryChunk:
-        """Some of the changes after ``since``, from disk: few enough to hold one for every reader.
+        """Some of the changes after ``since``, from disk.
 
-        There may be none in a stretch, although some follow.
+        A chunk is small, so that every reader can hold one. It may be empty although changes follow.
         """
         job = partial(self._log.changes, resource, since, self.revision)
         return await self._read(since, job)
 
     async def history(self, resource: str, since: int) -> list[ChangeEvent]:
-        """The changes after ``since`` up to the present. That may be the whole window at once."""
+        """All changes after ``since``. That may be the whole window, in memory at once."""
         self._check(since)
         ring = self._state.ring(resource)
         events: list[ChangeEvent] = []
-        # The end comes from memory: under steady writes, reading the disk would never reach it.
+        # The newest changes come from memory: under steady writes, disk reads would never catch up.
         while since < ring.floor:
             chunk = await self.history_chunk(resource, since)
             events += chunk.events
@@ -174,33 +177,36 @@ class Store:
         return events + ring.since(since)
 
     async def collection_at(self, resource: str, revision: int) -> list[Record]:
-        """The objects at that revision, by key: those unchanged since, and those replaced since."""
+        """The objects as of that revision, ordered by key.
+
+        They are the current objects that have not changed since, and the replaced versions.
+        """
         self._check(revision)
         ring = self._state.ring(resource)
         present = self._state.collection(resource).range()
         if revision < ring.floor:
             replaced = await self._replaced(resource, revision)
         else:
-            before = (event.previous for event in ring.since(revision))
-            replaced = [old for old in before if old is not None and old.revision <= revision]
-        then = [record for record in present if record.revision <= revision] + replaced
-        then.sort(key=attrgetter("key"))
-        return then
+            previous = (event.previous for event in ring.since(revision))
+            replaced = [old for old in previous if old is not None and old.revision <= revision]
+        records = [record for record in present if record.revision <= revision] + replaced
+        records.sort(key=attrgetter("key"))
+        return records
 
     def listen(self, listener: Listener, resources: Iterable[str] = ()) -> Callable[[], None]:
-        """Call ``listener`` with every committed change of these resources until stopped.
+        """Call ``listener`` with every committed change of these resources, or of all resources.
 
-        Without resources, with the changes of all. The result stops it.
+        The result is a function that stops it.
         """
         return self._batches.listen(listener, frozenset(resources))
 
     async def compact(self, revision: int | None = None) -> None:
-        """Remove the history up to that revision, or what has left the window."""
+        """Remove the history up to that revision, or the history that is older than the window."""
         self._check(self.revision if revision is None else max(revision, self.compacted))
         await self._compaction.run(revision)
 
     async def reseal(self) -> None:
-        """Seal everything with the key that is now the first one. Writes continue."""
+        """Encrypt everything with the key that is now the first one. Writes continue."""
         self._check(self.revision)
         await self._resealing.run()
 
@@ -233,7 +239,7 @@ class Store:
         return records
 
     async def _read(self, since: int, job: Callable[[], Result]) -> Result:
-        """One read at a time: a write waits for one read at most, however many are queued."""
+        """Read from disk, one read at a time, so that a write waits for at most one read."""
         async with self._reading:
             self._check(since)
             return await run_job(self._writer, job)
@@ -250,7 +256,7 @@ class Store:
 
 
 def _load(path: Path, settings: StoreSettings, vfs: str | None) -> tuple[Log, StoreState, bool]:
-    """The log, the state in it, and whether it has to be resealed."""
+    """The log, its current state, and whether it has to be resealed."""
     log = Log.open(path, settings, vfs)
     state = StoreState(settings, log.revision, log.compacted)
     try:
@@ -264,9 +270,9 @@ def _load(path: Path, settings: StoreSettings, vfs: str | None) -> tuple[Log, St
 
 def _close_log(log: Log) -> None:
     with suppress(WritesStopped):
-        log.settle()
+        log.truncate_wal()
     log.close()
 
 
 def _nothing() -> None:
-    """A job that runs after all earlier ones."""
+    """An empty job: its completion means that all earlier jobs are done."""

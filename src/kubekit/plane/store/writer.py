@@ -1,7 +1,7 @@
-"""Runs the disk jobs: one thread that does one job after the other, or the loop itself.
+"""Runs the disk jobs one after the other, in a thread or in the loop itself.
 
-Results return to the loop in the order of the jobs, so a reader of the disk gets its result only
-after everything committed before is published.
+Results return to the loop in the order of the jobs. So a disk read returns only after all earlier
+commits are published.
 """
 
 import asyncio
@@ -68,7 +68,7 @@ class ThreadWriter:
 
 
 class LoopWriter:
-    """Runs jobs inside the loop, where time is virtual and threads are not allowed."""
+    """Runs jobs inside the loop, for simulations with virtual time, which allow no threads."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop

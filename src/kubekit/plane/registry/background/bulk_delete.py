@@ -24,7 +24,7 @@ async def delete_objects(
     todo = list(content)
     refusals: list[BaseException] = []
     for start in range(0, len(todo), _AT_ONCE):
-        removals = (_remove(registry, *one) for one in todo[start : start + _AT_ONCE])
+        removals = (_remove(registry, *pair) for pair in todo[start : start + _AT_ONCE])
         outcomes = await asyncio.gather(*removals, return_exceptions=True)
         refusals += [outcome for outcome in outcomes if outcome is not None]
     return refusals
@@ -40,7 +40,7 @@ async def _remove(registry: Registry, kind: Kind, record: Record) -> None:
     try:
         await registry.delete(kind, namespace, name, options)
     except (NotFound, Conflict):
-        # It is gone or replaced by a new object, which is handled separately; or a webhook refused.
+        # Ignore an object that is gone or replaced by a new one. Otherwise a webhook refused.
         present = registry.store.find(kind.storage, record.key)
         if present is not None and meta_of(present).uid == meta.uid:
             raise

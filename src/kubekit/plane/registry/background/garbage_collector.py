@@ -1,6 +1,6 @@
-"""Garbage collection: the dependents of a deleted object are deleted, orphaned or awaited.
+"""Garbage collection: deletes or orphans the dependents of deleted objects.
 
-The collector handles one object at a time and decides by the stored state:
+A reconcile pass is about one object and decides by the stored state:
 
     deleted with "orphan"      the reference is removed from its dependents, then its finalizer
     deleted in the foreground  its dependents are deleted first; its finalizer is removed once no
@@ -9,8 +9,8 @@ The collector handles one object at a time and decides by the stored state:
                                to owners that are gone or wait for it are removed
 
 An owner that cannot be looked up, such as one of a kind that the plane does not serve, counts as
-existing: a wrong guess would delete an object in use. Every write has the uid and the
-resourceVersion that it was decided on as preconditions, so that a stale decision is refused.
+existing: a wrong guess would delete an object in use. The preconditions of every write are the uid
+and the resourceVersion that the decision is based on, so that a stale decision is refused.
 """
 
 from collections.abc import Iterable
@@ -127,10 +127,10 @@ class GarbageCollector:
             elif meta.owner_references and not meta.deleting:
                 await self._resolve_owners(location, record, meta)
         except (NotFound, Conflict):
-            # A dependent has changed, or a webhook refused: both are retried, with a delay.
+            # A dependent has changed, or a webhook refused: retry with a delay.
             if self._store.find(*location) is record:
                 raise
-            self.worker.add(location)  # it has changed since the decision
+            self.worker.add(location)  # the object itself has changed: decide again at once
 
     async def _orphan(self, location: ObjectLocation, meta: LifecycleMetadata) -> None:
         for dependent, record in self._present_dependents(meta):
@@ -155,13 +155,13 @@ class GarbageCollector:
         """
         todo, seen = [dependent], set[str]()
         while todo:
-            one = todo.pop()
-            if one.uid == owner.uid:
+            current = todo.pop()
+            if current.uid == owner.uid:
                 return True
-            if one.uid not in seen and one.held_by(FOREGROUND):
-                seen.add(one.uid)
-                dependents = (meta_of(record) for _, record in self._present_dependents(one))
-                todo += [meta for meta in dependents if meta.blocks(one.uid)]
+            if current.uid not in seen and current.held_by(FOREGROUND):
+                seen.add(current.uid)
+                dependents = (meta_of(record) for _, record in self._present_dependents(current))
+                todo += [meta for meta in dependents if meta.blocks(current.uid)]
         return False
 
     async def _resolve_owners(
@@ -188,9 +188,9 @@ class GarbageCollector:
     async def _unblocked(
         self, location: ObjectLocation, record: Record, meta: LifecycleMetadata
     ) -> LifecycleMetadata:
-        """The object, which stops blocking its owners if a dependent waits for its own dependents.
+        """The object, which no longer blocks its owners if one of its dependents waits too.
 
-        Objects that own each other in a cycle, all deleted in the foreground, would otherwise wait
+        Otherwise objects that own each other in a cycle, all deleted in the foreground, would wait
         for each other indefinitely.
         """
         waiting = any(meta_of(r).held_by(FOREGROUND) for _, r in self._present_dependents(meta))

@@ -1,8 +1,8 @@
-"""A work queue with workers: reconciles keys, each key at most once at a time.
+"""A work queue with workers. A key is reconciled by at most one worker at a time.
 
-A key that is added while it is being reconciled is requeued, so a reconcile pass decides by the
-stored state and never by events. A refused pass is retried with a growing delay. Nothing runs while
-the queue is empty.
+A key that is added while it is being reconciled is requeued. So a reconcile pass decides by the
+stored state and never by events. A pass that raises `ApiError` is retried with exponential backoff.
+Nothing runs while the queue is empty.
 """
 
 import asyncio

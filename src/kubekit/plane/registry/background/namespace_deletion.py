@@ -1,8 +1,8 @@
 """The deletion of a namespace: its content is deleted, then the namespace itself.
 
 While finalizers hold the content, the namespace stays, and its conditions report what is left.
-Every deletion of one of its objects requeues the namespace. An object can also arrive too late: its
-creation was accepted just before the namespace was deleted. It is deleted as soon as it appears.
+Every deletion of one of its objects requeues the namespace. An object may be stored late, because
+its creation was accepted just before the namespace was deleted. Then it is deleted at once.
 """
 
 from collections import Counter
@@ -41,10 +41,10 @@ class NamespaceDeleter:
     def start(self) -> None:
         """Queue the terminating namespaces, and follow all later changes."""
         for record in self._store.collection(self._namespaces.storage).range():
-            self._notice(record)
+            self._add_if_terminating(record)
         self.worker.on_close(self._store.listen(self._on_change))
 
-    def _notice(self, record: Record) -> None:
+    def _add_if_terminating(self, record: Record) -> None:
         if is_deleting(record):
             self._terminating.add(record.key)
             self.worker.add(record.key)
@@ -54,7 +54,7 @@ class NamespaceDeleter:
             if event.change is ChangeType.DELETED:
                 self._terminating.discard(event.record.key)
             else:
-                self._notice(event.record)
+                self._add_if_terminating(event.record)
             return
         namespace, _, _ = event.record.key.rpartition("/")
         if not namespace or event.change is ChangeType.MODIFIED:
@@ -113,7 +113,7 @@ class NamespaceDeleter:
 
 
 def _conditions(left: list[tuple[Kind, Record]]) -> list[dict[str, str]]:
-    """What is left, with the conditions of Kubernetes."""
+    """The conditions that report what is left, as in Kubernetes."""
     kinds = Counter(f"{k.resource.plural}.{k.resource.group}".rstrip(".") for k, _ in left)
     holding = Counter(name for _, record in left for name in meta_of(record).finalizers)
     counted = ", ".join(f"{kind} has {n} resource instances" for kind, n in sorted(kinds.items()))

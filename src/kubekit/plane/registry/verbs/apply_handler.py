@@ -29,7 +29,7 @@ def creation_allowed() -> None:
 
 
 class ApplyHandler:
-    """The patch type apply of one plane."""
+    """The verb apply of one plane."""
 
     def __init__(
         self, context: RegistryContext, creates: CreateHandler, updates: UpdateLoop
@@ -49,9 +49,9 @@ class ApplyHandler:
             accepted = ", ".join(type_ for type_ in PatchType if type_ is not PatchType.APPLY)
             raise UnsupportedMediaType(f"a Scale cannot be applied; send one of {accepted}")
         document = _of_kind(kind, config)
-        given = receive(kind, document).given
-        if given.get("name"):
-            check_name(target.name, given)
+        sent = receive(kind, document).metadata
+        if sent.get("name"):
+            check_name(target.name, sent)
         change = ObjectChange(
             target,
             lambda old: self._applied(target, old, document, subresource),
@@ -64,14 +64,14 @@ class ApplyHandler:
             if subresource:
                 raise errors.not_found(kind.resource, target.name)
             may_create()
-            _check_whole_name(target, given)
+            _check_whole_name(target, sent)
             result = self._applied(target, None, document, "")
-            _check_no_uid(target, given)
+            _check_no_uid(target, sent)
             new = as_new_object(target, result.document)
             try:
                 return await self._creates.create(target, new, result.managed_fields)
             except AlreadyExists:
-                # Another client created it first, so update it; or a webhook refused.
+                # Another client created it first: update it. Without an object a webhook refused.
                 if self._context.store.find(kind.storage, target.key) is None:
                     raise
 
@@ -88,21 +88,21 @@ class ApplyHandler:
 def _of_kind(kind: Kind, config: object) -> Document:
     """The configuration, which must name its type."""
     if isinstance(config, dict):
-        given = (config.get("apiVersion") or "", config.get("kind") or "")
-        if given != (kind.resource.api_version, kind.resource.kind):
-            raise BadRequest(f"invalid object type: {given[0]}, Kind={given[1]}")
+        sent = (config.get("apiVersion") or "", config.get("kind") or "")
+        if sent != (kind.resource.api_version, kind.resource.kind):
+            raise BadRequest(f"invalid object type: {sent[0]}, Kind={sent[1]}")
     return check_type(kind, config)
 
 
-def _check_no_uid(target: WriteTarget, given: Metadata) -> None:
+def _check_no_uid(target: WriteTarget, sent: Metadata) -> None:
     """Refuse to create from a configuration that names a uid."""
-    if uid := given.get("uid"):
+    if uid := sent.get("uid"):
         why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
         raise errors.conflict(target.kind.resource, target.name, why)
 
 
-def _check_whole_name(target: WriteTarget, given: Metadata) -> None:
+def _check_whole_name(target: WriteTarget, sent: Metadata) -> None:
     """An object that does not exist yet needs its whole name."""
-    if given.get("generateName") and not given.get("name"):
+    if sent.get("generateName") and not sent.get("name"):
         raise BadRequest("metadata.name: an apply needs the whole name, not a generateName")
-    check_name(target.name, given)
+    check_name(target.name, sent)

@@ -1,4 +1,4 @@
-"""Continue tokens: where the next page of a list starts, and which list it belongs to.
+"""Continue tokens: the start of the next page of a list, bound to the query of that list.
 
 A token is opaque to clients but not a secret. It names the revision of the whole list, the last key
 of the previous page, and a digest of the query, so that a token of another query is refused.

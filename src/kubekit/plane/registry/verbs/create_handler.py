@@ -1,4 +1,4 @@
-"""Creating objects."""
+"""The verb create."""
 
 from typing import Final
 
@@ -33,10 +33,10 @@ class CreateHandler:
     """The verb create of one plane."""
 
     def __init__(
-        self, context: RegistryContext, gate: NamespaceLifecycle, preparation: Preparation
+        self, context: RegistryContext, lifecycle: NamespaceLifecycle, preparation: Preparation
     ) -> None:
         self._context = context
-        self._gate = gate
+        self._lifecycle = lifecycle
         self._preparation = preparation
 
     async def create(
@@ -44,14 +44,14 @@ class CreateHandler:
     ) -> WriteResult:
         """The new object. A generated name that is already in use is generated again.
 
-        ``managed`` are the field owners of a document that an apply made.
+        ``managed`` are the managed fields of a document that an apply made.
         """
         check_write(target.options)
         kind, namespace = target.kind, target.namespace
         received = receive(kind, check_type(kind, document))
-        name = used_name = received.given.get("name", "")
+        name = used_name = received.metadata.get("name", "")
         for _ in range(1 if name else _TRIES):
-            self._gate.check(kind, namespace, name)
+            self._lifecycle.check(kind, namespace, name)
             proposal = self._proposal(target, document, received)
             proposal.managed = managed
             prepared = await self._preparation.prepare(proposal)
@@ -59,7 +59,7 @@ class CreateHandler:
             if record is not None:
                 return WriteResult(record, created=True, warnings=prepared.warnings)
             used_name = prepared.document["metadata"]["name"]
-        raise self._taken(target, used_name, by_prefix=bool(received.given.get("generateName")))
+        raise self._taken(target, used_name, by_prefix=bool(received.metadata.get("generateName")))
 
     def _taken(self, target: WriteTarget, name: str, *, by_prefix: bool) -> AlreadyExists:
         """The refusal of a name in use. It says whether the other object is being deleted."""
@@ -75,14 +75,14 @@ class CreateHandler:
         return AlreadyExists(f"object is being deleted: {refusal.message}", refusal.details)
 
     def _proposal(self, target: WriteTarget, document: Document, received: Received) -> Proposal:
-        kind, given = target.kind, received.given
-        check_namespace(kind, target.namespace, given)
-        if given.get("resourceVersion"):
+        kind, sent = target.kind, received.metadata
+        check_namespace(kind, target.namespace, sent)
+        if sent.get("resourceVersion"):
             raise BadRequest("resourceVersion should not be set on objects to be created")
-        prefix = given.get("generateName", "")
+        prefix = sent.get("generateName", "")
         chance = self._context.environment.chance
-        name = given.get("name") or (generated(prefix, chance) if prefix else "")
-        metadata = new_metadata(kind, target.namespace, name, given, self._context)
+        name = sent.get("name") or (generated(prefix, chance) if prefix else "")
+        metadata = new_metadata(kind, target.namespace, name, sent, self._context)
         return Proposal(target, typed(kind, document, metadata, None), received)
 
     async def _stored(self, target: WriteTarget, document: Document) -> Record | None:
@@ -92,7 +92,7 @@ class CreateHandler:
         if self._context.store.find(kind.storage, key) is not None:
             return None
         # Admission may take time: the kind may have been removed meanwhile.
-        self._gate.check_kind(kind, document["metadata"]["name"])
+        self._lifecycle.check_kind(kind, document["metadata"]["name"])
         if target.options.dry_run:
             return record_of(kind, key, 0, document)
         draft = self._context.draft(kind, key, 0, ChangeType.ADDED, document)

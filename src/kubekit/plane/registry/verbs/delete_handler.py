@@ -1,8 +1,8 @@
-"""Deleting objects, one or many.
+"""The verbs delete and deletecollection.
 
 An object without finalizers is removed at once. One with finalizers is marked as deleting, and is
 removed when an update removes the last finalizer (`update_loop`). The propagation policy is stored
-as a finalizer too, on which the garbage collector acts.
+as a finalizer too, which the garbage collector processes.
 """
 
 import asyncio
@@ -36,7 +36,8 @@ from kubekit.plane.store.store import RevisionConflict
 from kubekit.plane.users import User
 
 _AT_ONCE: Final = 256
-_SHOWN: Final = frozenset({"/serviceaccounts"})  # after removal, as on a Kubernetes server
+# The response is the removed object, not a Status, as on a Kubernetes server.
+_RETURNED_KINDS: Final = frozenset({"/serviceaccounts"})
 _BY_POLICY: Final[dict[Propagation, str]] = {
     "Orphan": ORPHAN,
     "Foreground": finalizers.FOREGROUND,
@@ -45,7 +46,7 @@ _BY_POLICY: Final[dict[Propagation, str]] = {
 
 
 class DeleteTarget(msgspec.Struct, frozen=True):
-    """An object to delete, and how."""
+    """An object to delete, the options, and the user."""
 
     kind: Kind
     namespace: str
@@ -57,12 +58,12 @@ class DeleteTarget(msgspec.Struct, frozen=True):
 class DeleteHandler:
     """The verbs delete and deletecollection of one plane."""
 
-    def __init__(self, context: RegistryContext, gate: NamespaceLifecycle) -> None:
+    def __init__(self, context: RegistryContext, lifecycle: NamespaceLifecycle) -> None:
         self._context = context
-        self._gate = gate
+        self._lifecycle = lifecycle
 
     async def delete(self, target: DeleteTarget) -> DeleteResult:
-        """The last state of the object, or its state while it waits for its finalizers."""
+        """The last state of the removed object, or its new state if finalizers hold it."""
         check_delete(target.options)
         kind, name = target.kind, target.name
         if kind.storage == NAMESPACES and name in PROTECTED:
@@ -71,7 +72,7 @@ class DeleteHandler:
                 StatusDetails(name=name, kind="namespaces"),
             )
         deadline = ConflictDeadline()
-        with self._gate.closing(kind, name):
+        with self._lifecycle.closing(kind, name):
             while True:
                 try:
                     return await self._try(target)
@@ -79,20 +80,20 @@ class DeleteHandler:
                     deadline.conflict(kind, kind.key(target.namespace, name))
 
     def check_collection(self, kind: Kind) -> None:
-        """Refuse to delete all namespaces at once, as every server does."""
+        """Refuse to delete all namespaces at once, as a Kubernetes server does."""
         if kind.storage == NAMESPACES:
             raise MethodNotAllowed(
                 "the server does not allow this method on the requested resource"
             )
 
     async def delete_all(self, page: Page, every: DeleteTarget) -> Page:
-        """Delete every object of a page, each as ``every`` says.
+        """Delete every object of a page, with the options and the user of ``every``.
 
         Objects that are gone are skipped.
         """
         for start in range(0, len(page.records), _AT_ONCE):
             some = (self._delete_one(r, every) for r in page.records[start : start + _AT_ONCE])
-            # Wait for all: no deletion is still running when the caller gets a refusal.
+            # Wait for all, so that no deletion is still running when the caller gets a refusal.
             for outcome in await asyncio.gather(*some, return_exceptions=True):
                 if outcome is not None:
                     raise outcome
@@ -117,7 +118,7 @@ class DeleteHandler:
         if not gone and new == old:
             return DeleteResult(view_of(kind, record), gone=False)
         document = old if gone else new
-        is_name_only = gone and kind.storage not in _SHOWN
+        is_name_only = gone and kind.storage not in _RETURNED_KINDS
         if options.dry_run:
             return DeleteResult(record_of(kind, key, record.revision, document), is_name_only)
         change = ChangeType.DELETED if gone else ChangeType.MODIFIED
@@ -162,7 +163,7 @@ def _attempt(target: DeleteTarget, old: Document) -> Attempt:
 
 
 def _finalizers(present: list[str], policy: Propagation) -> list[str]:
-    """The finalizers including the one of the policy. Without a policy they stay as they are."""
+    """The finalizers with the one of the policy. Without a policy they are unchanged."""
     if not policy:
         return present
     wanted = _BY_POLICY[policy]

@@ -37,16 +37,16 @@ def check_type(kind: Kind, document: object) -> Document:
     return document
 
 
-def check_namespace(kind: Kind, namespace: str, given: Metadata) -> None:
-    named = given.get("namespace")
+def check_namespace(kind: Kind, namespace: str, sent: Metadata) -> None:
+    named = sent.get("namespace")
     if kind.resource.namespaced and named and named != namespace:
         raise BadRequest(
             "the namespace of the provided object does not match the namespace sent on the request"
         )
 
 
-def check_name(name: str, given: Metadata) -> None:
-    named = given.get("name")
+def check_name(name: str, sent: Metadata) -> None:
+    named = sent.get("name")
     if not named:
         raise BadRequest(
             f"the name of the object ({name} based on URL) was undeterminable: name must be provided"

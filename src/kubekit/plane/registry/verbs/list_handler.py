@@ -63,9 +63,9 @@ class ListHandler:
     async def _records(
         self, selection: Selection, start: ContinueToken, limit: int
     ) -> tuple[int, list[Record]]:
-        """The revision and the selected records, from the start on.
+        """The revision, and the records from the start on whose keys are selected.
 
-        Of the newest revision, one more than the limit is enough, unless some may not match.
+        At the newest revision one record more than the limit is enough, unless some may not match.
         """
         store = self._context.store
         if start.revision in (continue_tokens.NOW, store.revision):
@@ -79,8 +79,8 @@ class ListHandler:
         except Compacted as error:
             if not start.after:
                 raise resource_versions.too_old(start.revision, store.compacted) from error
-            fresh = ContinueToken(start.question, continue_tokens.NOW, start.after)
-            raise ExpiredToken(continue_tokens.write(fresh)) from error
+            renewed = ContinueToken(start.question, continue_tokens.NOW, start.after)
+            raise ExpiredToken(continue_tokens.write(renewed)) from error
         return start.revision, [
             r for r in records if r.key > start.after and selection.covers(r.key)
         ]

@@ -15,8 +15,8 @@ from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.registry.rules import metadata_rules
 from kubekit.plane.registry.rules.object_names import name_fault, prefix_fault
 
-_OWNED: Final = ("labels", "annotations", "ownerReferences", "finalizers")
-_KEPT: Final = (
+_CLIENT_FIELDS: Final = ("labels", "annotations", "ownerReferences", "finalizers")
+_PRESERVED: Final = (
     "namespace",
     "uid",
     "creationTimestamp",
@@ -28,11 +28,11 @@ _IMMUTABLE: Final = ("uid", "deletionGracePeriodSeconds")
 
 
 def new_metadata(
-    kind: Kind, namespace: str, name: str, given: Metadata, context: RegistryContext
+    kind: Kind, namespace: str, name: str, sent: Metadata, context: RegistryContext
 ) -> Metadata:
     """The metadata of a new object."""
     metadata: Metadata = {"name": name}
-    if prefix := given.get("generateName"):
+    if prefix := sent.get("generateName"):
         metadata["generateName"] = prefix
     if kind.resource.namespaced:
         metadata["namespace"] = namespace
@@ -40,11 +40,11 @@ def new_metadata(
     metadata["creationTimestamp"] = context.stamp()
     if kind.custom:
         metadata["generation"] = 1
-    return _owned(metadata, given)
+    return _with_client_fields(metadata, sent)
 
 
 def creation_errors(kind: Kind, metadata: Metadata) -> list[FieldError]:
-    """What is wrong with the metadata of a new object, its name included."""
+    """The errors in the metadata of a new object, including its name."""
     problems: list[FieldError] = []
     prefix = metadata.get("generateName")
     if prefix and (fault := prefix_fault(kind, prefix)):
@@ -56,41 +56,41 @@ def creation_errors(kind: Kind, metadata: Metadata) -> list[FieldError]:
     return problems + metadata_rules.errors(kind, metadata)
 
 
-def updated_metadata(old: Metadata, given: Metadata) -> Metadata:
-    """The metadata of an object after an update: identity stays, the client's part is replaced."""
+def updated_metadata(old: Metadata, sent: Metadata) -> Metadata:
+    """The metadata of an object after an update: only the fields of the client are replaced."""
     metadata: Metadata = {"name": old["name"]}
-    if prefix := given.get("generateName"):
+    if prefix := sent.get("generateName"):
         metadata["generateName"] = prefix
-    for name in _KEPT:
+    for name in _PRESERVED:
         if name in old:
             metadata[name] = old[name]
-    return _owned(metadata, given)
+    return _with_client_fields(metadata, sent)
 
 
-def update_errors(kind: Kind, old: Metadata, given: Metadata) -> list[FieldError]:
-    """What is wrong with a client's change of the metadata.
+def update_errors(kind: Kind, old: Metadata, sent: Metadata) -> list[FieldError]:
+    """The errors in a client's change of the metadata.
 
-    A field that is left out means no change; another value is refused, not ignored. Only another
-    deletionTimestamp is ignored: the same moment has several spellings.
+    An omitted field means no change. A changed immutable field is refused. A changed
+    deletionTimestamp is ignored, because the same time has several spellings.
     """
     deleting = "deletionTimestamp" in old
     fixed = _IMMUTABLE if deleting else (*_IMMUTABLE, "deletionTimestamp")
     problems = [
-        fields.invalid(f"metadata.{name}", given[name], "field is immutable")
+        fields.invalid(f"metadata.{name}", sent[name], "field is immutable")
         for name in fixed
-        if given.get(name) not in (None, "", old.get(name))
+        if sent.get(name) not in (None, "", old.get(name))
     ]
-    prefix = given.get("generateName")
+    prefix = sent.get("generateName")
     if prefix and not kind.custom and (fault := prefix_fault(kind, prefix)):
         problems.append(fields.invalid("metadata.generateName", prefix, fault))
     if deleting:
-        problems += _late_finalizers(old, given)
-    return problems + metadata_rules.errors(kind, _owned({}, given))
+        problems += _late_finalizers(old, sent)
+    return problems + metadata_rules.errors(kind, _with_client_fields({}, sent))
 
 
-def _late_finalizers(old: Metadata, given: Metadata) -> Iterator[FieldError]:
+def _late_finalizers(old: Metadata, sent: Metadata) -> Iterator[FieldError]:
     present = old.get("finalizers", ())
-    late = [name for name in given.get("finalizers", ()) if name not in present]
+    late = [name for name in sent.get("finalizers", ()) if name not in present]
     if late:
         yield fields.forbidden(
             "metadata.finalizers",
@@ -99,10 +99,10 @@ def _late_finalizers(old: Metadata, given: Metadata) -> Iterator[FieldError]:
         )
 
 
-def _owned(metadata: Metadata, given: Metadata) -> Metadata:
+def _with_client_fields(metadata: Metadata, sent: Metadata) -> Metadata:
     """The metadata with the fields that the client owns; empty ones are left out."""
-    for name in _OWNED:
-        if value := given.get(name):
+    for name in _CLIENT_FIELDS:
+        if value := sent.get(name):
             metadata[name] = (
                 _distinct(value) if name == "ownerReferences" and len(value) > 1 else value
             )
@@ -110,5 +110,5 @@ def _owned(metadata: Metadata, given: Metadata) -> Metadata:
 
 
 def _distinct(owners: list[Metadata]) -> list[Metadata]:
-    """The references, each once: clients that repeat theirs must not let the list grow."""
+    """The references without duplicates, so that clients that repeat theirs do not grow the list."""
     return list({encode(sorted(owner.items())): owner for owner in owners}.values())

@@ -1,7 +1,7 @@
 """Decodes the metadata that clients send: checks the types and drops unknown fields.
 
-As with schemas there is a fast path: `_Plain` accepts correct metadata in one step, and only what
-it refuses is decoded field by field.
+As with schemas there is a fast path: `_Plain` accepts correct metadata in one step. Only metadata
+that it refuses is decoded field by field.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,18 +25,18 @@ _Time = Annotated[datetime, msgspec.Meta(tz=True)]
 class Received(msgspec.Struct, frozen=True):
     """The metadata that a client sent, with the right types. ``unknown`` are unknown fields."""
 
-    given: Metadata
+    metadata: Metadata
     unknown: tuple[str, ...] = ()
 
 
 def receive(kind: Kind, document: Document) -> Received:
     """The metadata of a document; BadRequest names the field with a wrong type."""
-    given = document.get("metadata")
+    sent = document.get("metadata")
     try:
-        msgspec.convert(given, _Plain)
+        msgspec.convert(sent, _Plain)
     except msgspec.ValidationError:
-        return _Reader(kind).received(given)
-    return Received(given)  # type: ignore[arg-type]  # what was converted is a dict
+        return _Reader(kind).received(sent)
+    return Received(sent)  # type: ignore[arg-type]  # what was converted is a dict
 
 
 class _Owner(msgspec.Struct, forbid_unknown_fields=True, rename="camel", gc=False):
@@ -73,8 +73,8 @@ class _Reader:
         self._kind = kind.resource
         self._unknown: list[str] = []
 
-    def received(self, given: object) -> Received:
-        metadata = {} if given is None else self._object("metadata", given, _FIELDS)
+    def received(self, sent: object) -> Received:
+        metadata = {} if sent is None else self._object("metadata", sent, _FIELDS)
         return Received(metadata, tuple(self._unknown))
 
     def _object(self, path: str, value: object, known: Mapping[str, "_Read"]) -> Metadata:
@@ -90,12 +90,12 @@ class _Reader:
     def string(self, path: str, value: object) -> str:
         return self._expect(path, value, str, "a string")
 
-    def whole(self, path: str, value: object) -> int:
+    def integer(self, path: str, value: object) -> int:
         if isinstance(value, bool):
             raise self._wrong(path, "a number")
         return self._expect(path, value, int, "a number")
 
-    def truth(self, path: str, value: object) -> bool:
+    def boolean(self, path: str, value: object) -> bool:
         return self._expect(path, value, bool, "true or false")
 
     def time(self, path: str, value: object) -> str:
@@ -145,10 +145,10 @@ _FIELDS: Final[Mapping[str, _Read]] = {
     "uid": _Reader.string,
     "resourceVersion": _Reader.string,
     "selfLink": _Reader.string,
-    "generation": _Reader.whole,
+    "generation": _Reader.integer,
     "creationTimestamp": _Reader.time,
     "deletionTimestamp": _Reader.time,
-    "deletionGracePeriodSeconds": _Reader.whole,
+    "deletionGracePeriodSeconds": _Reader.integer,
     "labels": _Reader.strings,
     "annotations": _Reader.strings,
     "finalizers": _Reader.names,
@@ -160,6 +160,6 @@ _OWNER: Final[Mapping[str, _Read]] = {
     "kind": _Reader.string,
     "name": _Reader.string,
     "uid": _Reader.string,
-    "controller": _Reader.truth,
-    "blockOwnerDeletion": _Reader.truth,
+    "controller": _Reader.boolean,
+    "blockOwnerDeletion": _Reader.boolean,
 }

@@ -20,8 +20,8 @@ PROTECTED: Final = frozenset({"default", "kube-system", "kube-public"})
 class NamespaceLifecycle:
     """Refuses new objects in namespaces that are absent or terminating.
 
-    A namespace is closed before its deletion is written, not after: otherwise an object could be
-    created in between, and the namespace deleter would miss it.
+    A namespace is closed before its deletion is written. Otherwise an object could be created
+    meanwhile, and the namespace deleter would miss it.
     """
 
     def __init__(self, context: RegistryContext) -> None:
@@ -29,7 +29,7 @@ class NamespaceLifecycle:
         self._closing: set[str] = set()
 
     def check(self, kind: Kind, namespace: str, name: str) -> None:
-        """Refuse to create an object of a kind, or in a namespace, that takes no new objects."""
+        """Refuse to create an object if its kind or its namespace accepts no new objects."""
         self.check_kind(kind, name)
         if not kind.resource.namespaced or self._is_without_namespaces():
             return
@@ -50,7 +50,7 @@ class NamespaceLifecycle:
 
     @contextmanager
     def closing(self, kind: Kind, name: str) -> Iterator[None]:
-        """The block in which a namespace is being deleted. Other kinds pass."""
+        """Close a namespace for new objects inside the block. It does nothing for other kinds."""
         if kind.storage != STORAGE or name in self._closing:
             yield
             return

@@ -33,8 +33,8 @@ class Proposal(msgspec.Struct):
     """A requested document.
 
     ``document`` has its final metadata. ``part`` is the subresource that limits what changes;
-    ``subresource`` is the one of the request: a Scale changes the object. ``old`` is None for a new
-    object. ``managed`` are the field owners when an apply made the document.
+    ``subresource`` is the one in the request: a write to ``scale`` changes the object. ``old`` is
+    None for a new object. ``managed`` are the managed fields if an apply made the document.
     """
 
     target: WriteTarget
@@ -60,7 +60,7 @@ class Preparation:
         self._context = context
 
     async def prepare(self, proposal: Proposal) -> Prepared:
-        """The object to store. An `ApiError` says why there is none."""
+        """The object to store. Raises an `ApiError` to refuse."""
         target, old = proposal.target, proposal.old
         kind, admission = target.kind, self._context.admission
         conformed = kind.conform(proposal.document, old)
@@ -89,15 +89,15 @@ class Preparation:
         target, metadata = proposal.target, document["metadata"]
         entries = proposal.managed
         if entries is None:
-            kind, given = target.kind, proposal.received.given.get("managedFields")
+            kind, sent = target.kind, proposal.received.metadata.get("managedFields")
             manager = target.options.field_manager or _UNKNOWN
             author = Author(
                 manager, kind.resource.api_version, self._context.stamp(), proposal.subresource
             )
             if proposal.old is None:
-                entries = managed_fields.created(kind.shape, document, author, given)
+                entries = managed_fields.created(kind.shape, document, author, sent)
             else:
-                entries = managed_fields.updated(kind.shape, proposal.old, document, author, given)
+                entries = managed_fields.updated(kind.shape, proposal.old, document, author, sent)
         if entries:
             metadata["managedFields"] = entries
         else:
@@ -142,7 +142,7 @@ def _conformed_again(proposal: Proposal, attempt: Attempt) -> Conformed:
         return kind.conform(with_part(proposal.part, old, document, metadata), old)
     proposal.received = receive(kind, document)
     owners = metadata.get("managedFields")
-    metadata = updated_metadata(metadata, proposal.received.given)
+    metadata = updated_metadata(metadata, proposal.received.metadata)
     if owners:
         metadata["managedFields"] = owners
     return kind.conform(typed(kind, document, metadata, old), old)
@@ -155,7 +155,7 @@ def _checked(proposal: Proposal, conformed: Conformed) -> Document:
         return checked(kind, conformed, None, creation_errors(kind, metadata))
     if proposal.part:
         return checked(kind, conformed, old, [])
-    wrong = update_errors(kind, old["metadata"], proposal.received.given)
+    wrong = update_errors(kind, old["metadata"], proposal.received.metadata)
     stored = checked(kind, conformed, old, wrong)
     if kind.custom and not _is_same_content(kind, old, stored):
         metadata["generation"] = metadata.get("generation", 0) + 1

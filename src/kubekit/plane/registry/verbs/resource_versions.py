@@ -12,7 +12,7 @@ _LARGEST: Final = 2**64 - 1
 
 
 def parse(text: str) -> int:
-    """The revision that a resource version names; 0 for none and for "0"."""
+    """The revision of a resource version; 0 for an empty one and for "0"."""
     if not text:
         return 0
     if digits.only(text) and len(text) <= _MOST_DIGITS and int(text) <= _LARGEST:

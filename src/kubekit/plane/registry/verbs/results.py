@@ -16,7 +16,7 @@ class WriteResult(msgspec.Struct, frozen=True):
 class DeleteResult(msgspec.Struct, frozen=True):
     """An object after a delete. ``gone`` means that the response is a Status with its name.
 
-    Otherwise the response is the object: a finalizer still holds it, or its kind is always shown.
+    Otherwise the response is the object: a finalizer holds it, or its kind is always returned.
     """
 
     record: Record
@@ -24,7 +24,7 @@ class DeleteResult(msgspec.Struct, frozen=True):
 
 
 class Page(msgspec.Struct, frozen=True):
-    """A part of a collection. ``remaining`` is how many follow; None when they were not counted."""
+    """A page of a collection. ``remaining`` is how many objects follow; None if not counted."""
 
     records: list[Record]
     revision: int

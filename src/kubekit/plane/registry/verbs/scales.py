@@ -86,7 +86,7 @@ def _find(path: str, document: Document) -> object:
 
 
 def _names(path: str) -> tuple[str, ...]:
-    """The fields of the path; `path_rules` accepts no other paths."""
+    """The fields of the path: `path_rules` refuses paths of any other form."""
     return json_path.compile(path).fields
 
 
@@ -128,19 +128,19 @@ def _replicas(resource: Resource, document: Document, wanted: Document) -> int:
 
 def _conditions(document: Document, wanted: Document) -> list[str]:
     """The metadata fields of the Scale that are preconditions of the write."""
-    own, given = document["metadata"], wanted["metadata"]
-    if not given.get("name"):
+    own, sent = document["metadata"], wanted["metadata"]
+    if not sent.get("name"):
         raise BadRequest(
             f"the name of the object ({own['name']} based on URL) was undeterminable: "
             "name must be provided"
         )
-    if given["name"] != own["name"]:
+    if sent["name"] != own["name"]:
         raise BadRequest(
-            f"the name of the object ({given['name']}) does not match the name on the URL "
+            f"the name of the object ({sent['name']}) does not match the name on the URL "
             f"({own['name']})"
         )
-    if given.get("namespace") and given["namespace"] != own.get("namespace", ""):
+    if sent.get("namespace") and sent["namespace"] != own.get("namespace", ""):
         raise BadRequest(
             "the namespace of the provided object does not match the namespace sent on the request"
         )
-    return [name for name in ("uid", "resourceVersion") if given.get(name)]
+    return [name for name in ("uid", "resourceVersion") if sent.get(name)]

@@ -70,7 +70,7 @@ _labelled: Final = msgspec.json.Decoder(_Labelled).decode
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A selection. ``prefix`` and ``key`` narrow by key, ``filtered`` means also by content."""
+    """A selection. ``prefix`` and ``key`` select by key; if ``filtered``, content is compared too."""
 
     kind: Kind
     prefix: str = ""
@@ -82,8 +82,8 @@ class Selection:
     paths: Mapping[str, JsonPath] = field(default_factory=dict)
 
     @property
-    def mark(self) -> str:
-        """Bytes that every selected object contains, for a label with one value, or empty."""
+    def label_pair(self) -> str:
+        """A required label with one value, as text in JSON that every selected object contains."""
         values = (needle for needle in self.needles if not needle.endswith(b':"'))
         return next(values, b"").decode()
 
@@ -113,7 +113,7 @@ class Selection:
 def select(
     kind: Kind, namespace: str, name: str, label_selector: str, field_selector: str
 ) -> Selection:
-    """The selection of a request. An empty namespace means all of them."""
+    """The selection of a request. An empty namespace means all namespaces."""
     prefix = f"{namespace}/" if namespace and kind.resource.namespaced else ""
     if not (name or label_selector or field_selector):
         return Selection(kind, prefix)
@@ -134,7 +134,7 @@ def select(
 
 
 async def matching(selection: Selection, records: list[Record], limit: int = 0) -> list[Record]:
-    """The records whose content is selected; at least one more than the limit if there are as many.
+    """The records whose content is selected. With a limit, the search stops when it is exceeded.
 
     Long collections are filtered in slices, so that other requests run in between.
     """

@@ -1,4 +1,4 @@
-"""The verbs update and patch: turns a request into a change of one object."""
+"""The verbs update and patch: translates a request into a change of one object."""
 
 from collections.abc import Callable
 from typing import Final
@@ -66,7 +66,7 @@ class UpdateHandler:
             try:
                 return await self._creates.create(target, as_new_object(target, document))
             except AlreadyExists:
-                # Another client created it first, so update it; or a webhook refused.
+                # Another client created it first: update it. Without an object a webhook refused.
                 if not self._exists(target):
                     raise
 
@@ -111,7 +111,7 @@ class UpdateHandler:
         return replace(result, record=scale_record(target.kind, result.record))
 
 
-def shown_scale(kind: Kind, record: Record) -> Record:
+def readable_scale(kind: Kind, record: Record) -> Record:
     """The Scale of an object; an object without a replica count has none."""
     resource = kind.resource
     path = resource.scale.spec_path if resource.scale else ""

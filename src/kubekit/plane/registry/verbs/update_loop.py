@@ -1,8 +1,8 @@
 """The retry loop of update and patch, for objects and their subresources.
 
-A change is a function from the stored document to the wanted one. It is computed again whenever
-another write came first, until the store accepts it or the client's resourceVersion is outdated. So
-a patch, and an update without resourceVersion, do not fail because of concurrent writes.
+A change is a function from the stored document to the wanted one. After a write conflict it is
+computed again, until the store accepts it or the client's resourceVersion is outdated. So a patch,
+and an update without resourceVersion, do not fail because of concurrent writes.
 """
 
 import dataclasses
@@ -48,10 +48,10 @@ _LINKS: Final = ("labels", "ownerReferences", "finalizers")
 
 
 class ObjectChange(msgspec.Struct, frozen=True):
-    """A requested change of one object. ``wanted`` makes the new document of the stored one.
+    """A requested change of one object. ``wanted`` computes the new document from the stored one.
 
     ``part`` is the subresource that limits what may change; empty means the object itself.
-    ``subresource`` is the one of the request, if it is another one: a Scale changes the object.
+    ``subresource`` is the one in the request, if it differs: a write to ``scale`` changes the object.
     """
 
     target: WriteTarget
@@ -85,7 +85,7 @@ class UpdateLoop:
             if target.options.dry_run:
                 return WriteResult(record_of(kind, key, record.revision, new), warnings=warnings)
             gone = is_removable(kind, new)
-            # The change that releases an object is not stored: watchers get its last stored state.
+            # A change that removes the last finalizer deletes the object. The event has the old state.
             kind_of_change, state = (
                 (ChangeType.DELETED, old) if gone else (ChangeType.MODIFIED, new)
             )
@@ -113,10 +113,10 @@ class UpdateLoop:
             wanted, received = _read(change, result)
         except Invalid:  # the document names another kind: check its identity first
             if isinstance(result, dict) and not change.by_patch:
-                _check_subject(change, record, old["metadata"], receive(kind, result).given)
+                _check_subject(change, record, old["metadata"], receive(kind, result).metadata)
             raise
         try:
-            _check_subject(change, record, old["metadata"], received.given)
+            _check_subject(change, record, old["metadata"], received.metadata)
         except (BadRequest, Conflict, Invalid):
             if managed is None:  # an apply reports other errors first
                 _check_readable(change, wanted, received)
@@ -126,7 +126,7 @@ class UpdateLoop:
             metadata = {name: value for name, value in before if name != "resourceVersion"}
             new = with_part(change.part, old, wanted, metadata)
         else:
-            metadata = updated_metadata(old["metadata"], received.given)
+            metadata = updated_metadata(old["metadata"], received.metadata)
             new = with_protected_fields(kind, typed(kind, wanted, metadata, old), old)
         try:
             return await self._preparation.prepare(
@@ -162,8 +162,8 @@ def _check_missing(change: ObjectChange) -> None:
         wanted, received = _read(change, change.wanted({}))
     except Invalid:  # the document names another kind, which is not the first error to report
         return
-    check_namespace(target.kind, target.namespace, received.given)
-    check_name(target.name, received.given)
+    check_namespace(target.kind, target.namespace, received.metadata)
+    check_name(target.name, received.metadata)
     _check_readable(change, wanted, received)
 
 
@@ -180,22 +180,22 @@ def _check_readable(change: ObjectChange, wanted: Document, received: Received) 
 
 
 def _fault(change: ObjectChange, error: BadRequest) -> ApiError:
-    """The error of an undecodable document: a bad request, or an invalid patch that made it."""
+    """The error of an undecodable document: BadRequest, or Invalid if a patch produced it."""
     if not change.by_patch:
         return error
     fault = fields.FieldError("patch", fields.Problem.INVALID, error.message)
     return errors.invalid(change.target.kind.resource, change.target.name, [fault])
 
 
-def _check_subject(change: ObjectChange, record: Record, old: Metadata, given: Metadata) -> None:
+def _check_subject(change: ObjectChange, record: Record, old: Metadata, sent: Metadata) -> None:
     """Refuse a document of another object, or of another version of this one."""
     kind, name = change.target.kind, change.target.name
-    check_namespace(kind, change.target.namespace, given)
-    check_name(name, given)
-    uid = given.get("uid")
+    check_namespace(kind, change.target.namespace, sent)
+    check_name(name, sent)
+    uid = sent.get("uid")
     if uid and not change.by_patch:
         check_uid(kind, name, uid, old["uid"])
-    version = resource_versions.parse(given.get("resourceVersion", ""))
+    version = resource_versions.parse(sent.get("resourceVersion", ""))
     if not version and (kind.custom or kind.storage in _VERSIONED):
         missing = fields.invalid("metadata.resourceVersion", 0, "must be specified for an update")
         # Only this refusal names the plural and not the kind, as a Kubernetes server does.
@@ -213,7 +213,7 @@ def check_uid(kind: Kind, name: str, wanted: str, present: str) -> None:
 
 
 def as_new_object(target: WriteTarget, document: Document) -> Document:
-    """A document for an object that does not exist, as one for a new object."""
+    """The document of an update or apply, as the document of a create."""
     metadata = {**document["metadata"]}
     if uid := metadata.pop("uid", None):
         check_uid(target.kind, target.name, uid, "")
@@ -224,8 +224,8 @@ def as_new_object(target: WriteTarget, document: Document) -> Document:
 def _is_unchanged(old: Document, new: Document) -> bool:
     """Whether there is nothing to write.
 
-    Managed fields that differ only in their times, and so in their order, are the same: the client
-    set a field to the value that admission or the schema had given it before.
+    Managed fields may differ only in their times, and so in their order. Then they count as equal:
+    the client set a field to the value that it had from admission or from the schema.
     """
     before = {name: value for name, value in old["metadata"].items() if name != "resourceVersion"}
     after = new["metadata"]

@@ -1,7 +1,7 @@
 """Watch events as the lines of a stream.
 
-An event that is the same for all watchers is encoded once: its line is kept with it, and all
-watchers share the bytes.
+An event that is the same for all watchers is encoded once: the change caches the line, and all
+watchers share its bytes.
 """
 
 from collections.abc import Iterable, Iterator
@@ -34,7 +34,7 @@ _SEEN: Final[dict[tuple[bool, bool], ChangeType | None]] = {
 
 
 class EncodedWatchEvent(msgspec.Struct, frozen=True, gc=False):
-    """One event of a watch. ``event`` is the change, if all watchers see the same line."""
+    """One event of a watch. ``event`` is the change, if all watchers get the same line."""
 
     type: WatchEventType
     data: bytes

@@ -27,8 +27,8 @@ _BOOKMARK_INTERVAL: Final = 60.0  # seconds
 class WatchHandler:
     """The verb watch of one plane.
 
-    About once a minute every watch with bookmarks gets one, so that a quiet watch can be resumed
-    without listing again. Without watches, no timer is set.
+    Once a minute every watch that asked for bookmarks gets one, so that a quiet watch can be resumed
+    without listing again. Without watches there is no timer.
     """
 
     def __init__(self, context: RegistryContext) -> None:
@@ -58,7 +58,7 @@ class WatchHandler:
                 watch.finish()
 
     async def watch(self, kind: Kind, namespace: str, options: WatchOptions, name: str) -> Watch:
-        """The requested watch. `Expired` if its history is compacted."""
+        """Start a watch. Raises `Expired` if its history is compacted."""
         with history_errors():
             watch = await self._started(kind, namespace, options, name)
         if self._ended:
@@ -111,7 +111,7 @@ class WatchHandler:
             raise resource_versions.too_old(revision, store.compacted) from error
 
     async def _resumed(self, selection: Selection, since: int, *, bookmarks: bool) -> Watch:
-        """A watch that resumes after a revision; from disk if it is no longer in memory."""
+        """A watch that resumes after a revision, from disk if the history is no longer in memory."""
         store = self._context.store
         try:
             return Watch(store, selection, WatchStart(since), bookmarks=bookmarks)

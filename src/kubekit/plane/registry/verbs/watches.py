@@ -27,7 +27,7 @@ __all__ = ["EncodedWatchEvent", "Watch", "WatchEventType", "WatchStart"]
 
 @dataclass(frozen=True, slots=True)
 class WatchStart:
-    """Where a watch starts: after ``since``, and the events before the ones that follow from there.
+    """The start of a watch: its initial events, and the revision ``since`` after which it continues.
 
     ``present`` are the existing selected objects, ``past`` is a first chunk of changes up to
     ``since``, read from disk; more may follow on disk. ``marked`` asks for a bookmark after the
@@ -43,8 +43,8 @@ class WatchStart:
 class Watch:
     """Changes of one collection. It has no queue: events are built when they are taken.
 
-    The consumer sets ``ready``; it is called in the loop when there may be events. Take until the
-    result is empty, then wait for ``ready``. ``on_close`` is called once the watch is closed.
+    The consumer sets ``ready``, which is called in the loop when there may be events. Call `take`
+    until the result is empty, then wait for ``ready``. ``on_close`` is called on close.
     """
 
     __slots__ = (
@@ -76,7 +76,7 @@ class Watch:
         self._finishing = False
         self._bookmarked = 0  # the revision of the last bookmark
         self._first = _first(selection, start)
-        self._position = start.since  # everything up to there was taken, or is in ``_first``
+        self._position = start.since  # all events up to it were taken or are in `_first`
         self._reading: asyncio.Task[None] | None = None
         self._subscription: Subscription | None = None
         if start.past is None:
@@ -121,13 +121,13 @@ class Watch:
         self.on_close(self)
 
     def finish(self) -> None:
-        """Its time is up: send the remaining events, a bookmark if wanted, and end."""
+        """Send the remaining events and, if requested, a bookmark; then end."""
         self._bookmark_due = self._bookmarks
         self._finishing = True
         self._wake()
 
     def end(self) -> None:
-        """Close it from the plane's side, and wake the consumer."""
+        """Close the watch without further events, and wake the consumer."""
         self.close()
         self._wake()
 
@@ -136,11 +136,11 @@ class Watch:
 
     def _subscribe(self) -> Subscription:
         selection = self._selection
-        scope = selection.key or selection.prefix or selection.mark
+        scope = selection.key or selection.prefix or selection.label_pair
         return self._store.subscribe(selection.kind.storage, self._position, self._wake, scope)
 
     def _join(self) -> None:
-        """Continue from the ring, if it reaches back that far."""
+        """Continue from the ring, if it has all events after the position."""
         with suppress(Compacted):
             self._subscription = self._subscribe()
 
@@ -167,7 +167,7 @@ class Watch:
         self._wake()
 
     def _take_first(self, limit: int) -> list[EncodedWatchEvent]:
-        """Up to ``limit`` of the first events, but no more bytes than a reader needs."""
+        """The next initial or historical events, limited in number and in bytes."""
         events: list[EncodedWatchEvent] = []
         size = 0
         for event in islice(self._first, limit):
@@ -178,7 +178,7 @@ class Watch:
         return events
 
     def _draw(self, events: list[EncodedWatchEvent], limit: int) -> None:
-        """Add the following events, unless the first events are enough for now."""
+        """Add events of the ring, or start to read a chunk, unless there are enough events already."""
         if len(events) < limit and sum(len(event.data) for event in events) < _BYTES:
             if self._subscription is not None:
                 self._draw_from(self._subscription, events, limit)

@@ -232,13 +232,13 @@ def test_t6_changes_on_their_way_count(tmp_path: Path):
             async def write(number: int) -> bool:
                 draft = _draft(MAPS, f"{SPACE}/{number}", 0, ChangeType.ADDED, b"")
                 try:
-                    held = usage.take(draft)
+                    held = usage.reserve(draft)
                 except Forbidden:
                     return False
                 try:
                     await store.write(draft)
                 finally:
-                    usage.give_back(held)
+                    usage.release(held)
                 return True
 
             stored = await asyncio.gather(*map(write, range(1000)))
@@ -255,11 +255,11 @@ def test_t6_bytes_on_their_way_count(tmp_path: Path):
         async with room(tmp_path, Quota(size=3000)) as there:
             first = _draft(MAPS, "room/a", 0, ChangeType.ADDED, b"x" * 1500)
             second = _draft(MAPS, "room/b", 0, ChangeType.ADDED, b"x" * 1500)
-            held = there.usage.take(first)
+            held = there.usage.reserve(first)
             with pytest.raises(Forbidden):
-                there.usage.take(second)
-            there.usage.give_back(held)
-            there.usage.give_back(there.usage.take(second))
+                there.usage.reserve(second)
+            there.usage.release(held)
+            there.usage.release(there.usage.reserve(second))
             assert (there.usage.objects, there.usage.size) == there.truth()
 
     asyncio.run(story())
@@ -270,9 +270,9 @@ def test_t6_single_kinds_on_their_way_count(tmp_path: Path):
 
     async def story() -> None:
         async with room(tmp_path, Quota(of_kind={"configmaps": 1})) as there:
-            there.usage.take(_draft(MAPS, "room/a", 0, ChangeType.ADDED, b""))
+            there.usage.reserve(_draft(MAPS, "room/a", 0, ChangeType.ADDED, b""))
             with pytest.raises(Forbidden, match="used: configmaps=1"):
-                there.usage.take(_draft(MAPS, "room/b", 0, ChangeType.ADDED, b""))
+                there.usage.reserve(_draft(MAPS, "room/b", 0, ChangeType.ADDED, b""))
 
     asyncio.run(story())
 
@@ -284,13 +284,13 @@ def test_a_deletion_takes_no_room(tmp_path: Path):
         async with room(tmp_path, Quota(size=1)) as there:
             usage = there.usage
             size = usage.size
-            usage.take(_draft(MAPS, "room/a", 3, ChangeType.DELETED, b""))
+            usage.reserve(_draft(MAPS, "room/a", 3, ChangeType.DELETED, b""))
             assert usage.size == size
             marked = Draft(MAPS, "room/a", 3, ChangeType.MODIFIED, b'{"metadata":{',
                            b'"deletionTimestamp":"2026-01-01T00:00:00Z"}}')  # fmt: skip
-            usage.give_back(usage.take(marked))
+            usage.release(usage.reserve(marked))
             with pytest.raises(Forbidden):
-                usage.take(_draft(MAPS, "room/a", 3, ChangeType.MODIFIED, b"x"))
+                usage.reserve(_draft(MAPS, "room/a", 3, ChangeType.MODIFIED, b"x"))
 
     asyncio.run(story())
 
@@ -356,7 +356,7 @@ async def _take_step(there: Room, what: str, which: int, length: int) -> None:
         b"x" * length,
     )
     try:
-        held = there.usage.take(draft)
+        held = there.usage.reserve(draft)
     except Forbidden:
         return
     try:
@@ -364,4 +364,4 @@ async def _take_step(there: Room, what: str, which: int, length: int) -> None:
     except RevisionConflict:
         return
     finally:
-        there.usage.give_back(held)
+        there.usage.release(held)

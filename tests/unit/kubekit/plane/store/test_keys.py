@@ -133,7 +133,7 @@ def test_k1_a_folder_is_no_file(tmp_path):
 def test_k1_a_folder_that_is_not_there(tmp_path):
     """Neither creating nor replacing a file ends in a traceback."""
     keys = KeyFile(tmp_path / "nowhere" / "secrets.key")
-    with pytest.raises(KeysRefused, match="cannot be made: No such file"):
+    with pytest.raises(KeysRefused, match="cannot be created: No such file"):
         keys.create_first()
     with pytest.raises(KeysRefused, match="cannot be replaced: No such file"):
         keys.rotate()

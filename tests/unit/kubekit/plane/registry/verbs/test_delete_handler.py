@@ -208,7 +208,7 @@ async def test_w1_a_delete_that_is_always_too_late_ends(world: World):
             await asyncio.sleep(5)
 
     world.registry.admission.validating.append(meddle)
-    with pytest.raises(Timeout, match="others change it all the time"):
+    with pytest.raises(Timeout, match="other clients keep changing it"):
         await world.config_maps.delete("a")
     assert 2 < len(asked) < 20
 

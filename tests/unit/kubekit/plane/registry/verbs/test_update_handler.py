@@ -460,7 +460,7 @@ async def test_w1_a_change_that_is_always_too_late_ends(world: World):
 
     admission = world.registry.admission.validating
     admission.append(meddle)
-    with pytest.raises(Timeout, match="others change it all the time"):
+    with pytest.raises(Timeout, match="other clients keep changing it"):
         await world.config_maps.merge("a", {"data": {"mine": "1"}})
     assert 2 < len(asked) < 20
 
