@@ -1,6 +1,15 @@
 """The kinds of the product: ours, those of the platform around it, and Karmada's.
 
-Importing anything of this package registers them all with the registry of kinds.
+    compute, instance_spec         Workload, WorkloadDeployment, Instance and its spec
+    conditions, reasons            every type of condition and every reason that we set
+    gates                          the scheduling gates, one row each
+    names, labels, annotations, finalizers
+                                   every name and key that two planes must spell alike
+    networking, quota, services, resource_manager, neighbour_reasons
+                                   the kinds and reasons of the services around compute
+    karmada, karmada_work          the kinds of Karmada
+
+Importing anything of this package registers all kinds with the registry of kinds.
 """
 
 from typing import Final

@@ -131,7 +131,7 @@ class Execution:
         if outcomes and reports.work_status(work, outcomes, now) != work.status:
             outcomes = _all([await _confirmed(job, outcome) for outcome in outcomes])
         if outcomes is None:  # the watch event of what is missing requeues the request
-            return self._stale_hub.look_again(job.request, now)
+            return self._stale_hub.requeue(job.request, now)
         self._stale_hub.forget(job.request)
         status = reports.work_status(work, outcomes, now)
         reported = msgspec.structs.replace(work, status=status)

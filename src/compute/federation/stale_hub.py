@@ -23,7 +23,7 @@ class StaleHubGuard:
         """Whether a cell keeps its copy, although an older Work says otherwise."""
         return now < self._since.setdefault(work, now) + _GRACE
 
-    def look_again(self, work: Request, now: datetime) -> Result:
+    def requeue(self, work: Request, now: datetime) -> Result:
         """When the grace period of a Work ends; done if it has ended, or never started."""
         ends = self._since.get(work, now) + _GRACE
         return Result(ends - now) if work in self._since and now < ends else DONE

@@ -6,7 +6,18 @@
     async with server.listening():
         await LocalClient(plane).create(obj)
 
-This is the public interface. Everything below is an implementation detail.
+This is the public interface. Everything below is an implementation detail; `docs/planes.md` follows a
+request through it:
+
+    http, local    the transports
+    registry       the verbs, schemas and built-in controllers
+    store          the log in SQLite, and the state in memory
+    apply          managed fields and server-side apply
+    admission      webhooks and the quota of the plane
+    access         role-based access control
+    identity       service accounts and tokens
+
+`plane.Plane` puts one plane together, `server.PlaneServer` serves several.
 """
 
 from kubekit.plane.directory import PlaneDirectory

@@ -3,9 +3,9 @@
     def test_it(tmp_path):
         staged(tmp_path, story)          # async def story(stage: Stage) -> None
 
-Planes are the real ones and serve every kind of ours. Time moves only when all tasks wait, so a
-story of an hour takes no time; `until` waits for something to become true, and says what was seen
-when it never does.
+Planes are the real ones and serve every kind of ours. Time advances only when all tasks wait, so a
+test of an hour takes no time. `until` waits for a condition, and its failure shows what was read last.
+`docs/kubekit.md` has an example.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ _SETTINGS = StoreSettings(sealed=frozenset())  # no key: it would be drawn outsi
 
 @cache
 def every_kind() -> Kinds:
-    """What a plane of a stage serves. Made once: a schema takes longer to read than a story."""
+    """The kinds that a plane of a stage serves. Cached: reading the schemas takes longer than a test."""
     return served_kinds.everything()
 
 
@@ -67,7 +67,7 @@ class Observer:
     async def until(
         self, true: Callable[[], Awaitable[T | None]], seconds: float = 60.0, what: str = ""
     ) -> T:
-        """What ``true`` answers, once that is neither None nor False nor empty."""
+        """What ``true`` returns, once that is neither None nor False nor empty."""
         ends = asyncio.get_running_loop().time() + seconds
         while not (answer := await true()):
             if asyncio.get_running_loop().time() > ends:
@@ -82,7 +82,7 @@ class Observer:
         true: Callable[[K], object] = lambda _: True,
         seconds: float = 60.0,
     ) -> K:
-        """The object, live, once it is there and ``true`` says so."""
+        """The object, read live, once it exists and ``true`` of it holds."""
         meta = obj.metadata
         return await self.named(plane, type(obj), meta.name, meta.namespace, true, seconds)
 
@@ -95,7 +95,7 @@ class Observer:
         true: Callable[[K], object] = lambda _: True,
         seconds: float = 60.0,
     ) -> K:
-        """The object of this name, live, once it is there and ``true`` says so."""
+        """The object of this name, read live, once it exists and ``true`` of it holds."""
         last: list[Object | None] = [None]
 
         async def look() -> K | None:
@@ -112,7 +112,7 @@ class Observer:
     async def gone(
         self, plane: str, kind: type[Object], name: str, namespace: str = "", seconds: float = 60.0
     ) -> None:
-        """Wait until nothing has this name."""
+        """Wait until no object has this name."""
 
         async def look() -> bool:
             return await self.client(plane).find(kind, name, namespace) is None
@@ -120,12 +120,12 @@ class Observer:
         await self.until(look, seconds, f"{plane}: {kind.__name__} {namespace}/{name} to be gone")
 
     async def rest(self, seconds: float = 30.0) -> None:
-        """Wait until nothing is written for so long, leases aside."""
+        """Wait for a period without a write, leases aside."""
         while await self.quiet(seconds):
             continue
 
     async def quiet(self, seconds: float = 900.0) -> list[Write]:
-        """What is written in the next so many seconds; leases aside."""
+        """The writes of the next ``seconds``, leases aside."""
         before = len(self.writes)
         await asyncio.sleep(seconds)
         return [each for each in self.writes[before:] if not each[1].endswith("/leases")]
@@ -152,7 +152,7 @@ class Stage(Observer):
         return self.roles[name]
 
     async def plane(self, name: str) -> Plane:
-        """A plane of this name, opened when it is first asked for."""
+        """The plane of this name, opened at the first call."""
         if name not in self.planes:
             path = self.directory / f"{name}.db"
             store = await Store.open(path, self.environment, _SETTINGS, threaded=False, vfs="memdb")
@@ -162,12 +162,12 @@ class Stage(Observer):
         return self.planes[name]
 
     async def engage(self, role: str, name: str, manager: str = "compute") -> None:
-        """Let the clusters of a role have this plane, under its own name."""
+        """Engage this plane in a role, under its own name."""
         client = LocalClient(await self.plane(name), manager=manager)
         await self.role(role).engage(cluster_name(name), client)
 
     def start(self, *controllers: Controller) -> None:
-        """Let controllers listen and work; and their events be written."""
+        """Run controllers, without leader election, and the writing of their events."""
         for controller in controllers:
             controller.join()
             self.scope.spawn(controller.run(None), controller.name)
