@@ -197,7 +197,7 @@ def staged(
     story: Callable[[Stage], Coroutine[Any, Any, None]],
     *planes: tuple[str, str],
 ) -> None:
-    """Run a story on a stage."""
+    """Run a test on a stage with these planes, on virtual time."""
 
     async def tell() -> None:
         async with staging(directory, planes) as stage:
