@@ -183,16 +183,21 @@ def reasons_page() -> str:
         (
             f"<!-- {NOTICE} -->",
             "# Reasons and conditions",
-            "A condition states whether something is so, and its reason states why. Who acts is the "
-            "user, who wrote the Workload, or the platform, which runs the cells, the networks "
-            "and the quota; what is transient passes by itself, or is no trouble at all.",
+            "A condition states whether something is so, and its reason states why. The second column "
+            "says who has to act: `user` is the author of the Workload, and `platform` are the "
+            "operators of the cells, the networks and the quota. With `transient` no action is "
+            "needed: the state is normal, or ends by itself.",
+            "Some next steps name commands, such as `compute status`, that the command line does not "
+            "have yet ([operating](operating.md) describes the present ones). Until then, "
+            "`kubectl describe` shows the conditions and events.",
             "## Reasons we set",
             _reasons(Reason),
             "## Reasons of others that we read",
             _reasons(NeighbourReason),
             "## Scheduling gates",
-            "An Instance is not started while it has a gate. One whose condition is on the "
-            "NetworkBinding has none on the Instance.",
+            "An Instance is not started while it has a gate. The condition explains a closed gate. It "
+            "is on the Instance, except where the table names the NetworkBinding. "
+            "[Decisions in code](decide.md#add-a-scheduling-gate) shows how to add a gate.",
             _gates(gates.TABLE),
             "## Types of conditions on our kinds",
             _conditions(ConditionType),
