@@ -3,7 +3,7 @@
 Every decision that depends on gates reads this table: rollout (the gates of a new Instance, and how
 many Instances start at once), readiness (Ready while a gate is closed), ranking (the rank of its
 reasons), rollup (the deployment's ReplicasReady), settling (what need not be reported at once) and
-explain. A new gate is a row here, its reasons in `reasons`, and the controller that opens it.
+explain. `docs/decide.md` lists what else a new gate needs.
 """
 
 from collections.abc import Mapping
@@ -28,8 +28,9 @@ class Gate:
 
     ``is_initial``: Instances are created with it, unless what it waits for is there already.
 
-    ``is_service``: a service that all cells share answers it. A rollout starts Instances in waves,
-    so as not to flood the service, and an answer that is not True is reported at once.
+    ``is_service``: a service that all cells share answers it. A rollout limits how many Instances
+    wait for the service at a time (the admission window), and an answer that is not True is reported
+    at once.
 
     ``undecided`` is the reason while there is no answer yet; ``reasons`` are those that keep the
     gate closed, ranked by ``rank``.
