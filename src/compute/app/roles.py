@@ -141,7 +141,7 @@ class Roles:
 
     async def _engine(self, part: str) -> None:
         factory, clients = self._host.factory(part), PartClients(self._host, part, _ENGINE)
-        hub, cells = _view(factory, "hub"), _view(factory, "cell", engine.CELL_PARTS)
+        hub, cells = _view(factory, "hub"), _view(factory, "cell", engine.CELL_SELECTORS)
         for view in (hub, cells):
             await clients.engage(view)
         controllers = [

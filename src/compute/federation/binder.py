@@ -38,7 +38,7 @@ def controller(kind: type[K], planes: EnginePlanes, factory: ControllerFactory) 
 
     def from_policy(cluster: ClusterName, policy: PropagationPolicy) -> list[Request]:
         templates = planes.hub.get(cluster).informers.of(kind).cache.list(policy.metadata.namespace)
-        matching = (one.metadata for one in templates if claims.concerns(policy, one))
+        matching = (each.metadata for each in templates if claims.concerns(policy, each))
         return [Request(cluster, meta.namespace, meta.name) for meta in matching]
 
     sources = [
@@ -66,13 +66,15 @@ class Binder(Generic[K]):
         policies = hub.informers.of(PropagationPolicy).cache.list(request.namespace)
         policy = claims.claimant(template, policies)
         if policy is not None:
-            policy = await self._known(hub, policy)
+            policy = await self._with_permanent_id(hub, policy)
             template = await hub.client.patch(template, claims.claimed(template, policy))
             await self._bind(hub, template, policy)
         return DONE
 
-    async def _known(self, hub: Cluster, policy: PropagationPolicy) -> PropagationPolicy:
-        """The policy with an id that outlives its uid, should it be restored from a backup."""
+    async def _with_permanent_id(
+        self, hub: Cluster, policy: PropagationPolicy
+    ) -> PropagationPolicy:
+        """The policy with a permanent id, which stays the same if it is restored from a backup."""
         meta = policy.metadata
         if karmada_keys.POLICY_ID in meta.labels:
             return policy
@@ -84,9 +86,9 @@ class Binder(Generic[K]):
         namespace = template.metadata.namespace
         present = hub.informers.of(ResourceBinding).cache.get(namespace, name)
         if present is not None:
-            of_another = present.spec.resource.uid != template.metadata.uid
-            if not present.deleting and not of_another:  # else it is being deleted
-                await hub.client.patch(present, _renewed(present, policy))
+            of_template = present.spec.resource.uid == template.metadata.uid
+            if of_template and not present.deleting:  # any other binding is about to be deleted
+                await hub.client.patch(present, _updated(present, policy))
             return
         if await live.current(hub.client, template) is not None:
             await hub.client.create(_binding(template, name, policy, self._environment.uid()))
@@ -113,15 +115,15 @@ def _binding(template: K, name: str, policy: PropagationPolicy, binding_id: str)
     return ResourceBinding(metadata=metadata, spec=spec)
 
 
-def _renewed(present: ResourceBinding, policy: PropagationPolicy) -> ResourceBinding:
-    """The binding as its policy wants it. The scheduler, not the policy, chooses the clusters."""
+def _updated(present: ResourceBinding, policy: PropagationPolicy) -> ResourceBinding:
+    """The binding with the fields of its policy. The clusters stay: the scheduler chooses them."""
     meta = present.metadata
-    renewed = with_metadata(
+    updated = with_metadata(
         present,
         labels=meta.labels | claims.claim_labels(policy),
         annotations=meta.annotations | claims.claim_annotations(policy),
     )
-    return with_spec(renewed, **_spec_fields(policy, present.spec.suspension))
+    return with_spec(updated, **_spec_fields(policy, present.spec.suspension))
 
 
 def _spec_fields(policy: PropagationPolicy, present: BindingSuspension | None) -> dict[str, Any]:

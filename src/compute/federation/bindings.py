@@ -1,11 +1,11 @@
 """From bindings to Works, and back: which clusters get an object, and the status of its copies.
 
 One reconcile pass does both. It chooses clusters, creates a Work for each, and aggregates the status
-of the Works into the binding and from there into the hub's object. So a status from a cell reaches
-the hub's object in the pass that its watch event triggers.
+of the Works into the binding and from there into the hub's object. So the watch event of a status
+from a cell takes one pass to reach the hub's object.
 
-A Work is deleted because its binding is deleted, or because the binding no longer names its cluster;
-never because something was not found.
+A Work is deleted only if its binding is deleted, or no longer names its cluster. An object that is
+merely not found never causes a deletion.
 """
 
 from collections.abc import Iterable, Sequence
@@ -45,12 +45,12 @@ def controller(
         return [Request(cluster, meta.namespace, names.resource_binding(meta.name, template.kind))]
 
     def from_work(cluster: ClusterName, work: Work) -> list[Request]:
-        of = lookups.binding_of(work)
-        return [Request(cluster, *of)] if of else []
+        key = lookups.binding_of(work)
+        return [Request(cluster, *key)] if key else []
 
     def from_member(cluster: ClusterName, member: Member) -> list[Request]:
-        at = hub.get(cluster)
-        affected = [*lookups.bindings_on(at, member.metadata.name), *lookups.bindings_unplaced(at)]
+        plane, name = hub.get(cluster), member.metadata.name
+        affected = [*lookups.bindings_on(plane, name), *lookups.bindings_unplaced(plane)]
         return [Request(cluster, b.metadata.namespace, b.metadata.name) for b in affected]
 
     sources: list[Source[Any]] = [
@@ -77,7 +77,7 @@ class _Dispatch:
         return tuple(target.name for target in self.binding.spec.clusters)
 
     @property
-    def elsewhere(self) -> dict[str, Work]:
+    def surplus(self) -> dict[str, Work]:
         """The Works for clusters that the binding does not name."""
         return {name: work for name, work in self.works.items() if name not in self.targets}
 
@@ -114,8 +114,8 @@ class Bindings:
         template = hub.informers.of(kind).cache.get(request.namespace, binding.spec.resource.name)
         if template is None or template.metadata.uid != binding.spec.resource.uid:
             return DONE  # the garbage collector is about to delete the binding
-        # A binding that was lost and created again finds its clusters again: by the Works of the
-        # earlier binding, and where these are lost too, by the copies that the clusters have.
+        # A binding that was lost and created again keeps its clusters: they are known from the Works
+        # of the earlier binding or, if these are lost too, from the copies in the clusters.
         current = tuple(target.name for target in binding.spec.clusters) or tuple(existing)
         current = current or await self._clusters_with_copy(hub, binding, kind)
         binding, verdict = await _scheduled_binding(hub, binding, current)
@@ -138,7 +138,7 @@ class Bindings:
     async def _clusters_with_copy(
         self, hub: Cluster, binding: ResourceBinding, kind: type[Object]
     ) -> tuple[str, ...]:
-        """The clusters that have a copy for a new binding, where there is more than one choice."""
+        """The clusters that already have a copy, for a new binding that could get several clusters."""
         resource, placement = binding.spec.resource, binding.spec.placement or ClusterPlacement()
         among = keepers(resource, placement, hub.informers.of(Member).cache.list())
         return await holders(self._cells, kind, resource, among) if len(among) > 1 else ()
@@ -153,10 +153,10 @@ class Bindings:
                     fresh.binding, fresh.template, cluster, self._environment.uid()
                 )
                 await dispatch.hub.client.create(work)
-        elif not present.deleting and _renewed(dispatch, present, cluster) != present:
+        elif not present.deleting and _updated(dispatch, present, cluster) != present:
             fresh = await _read_live(dispatch, cluster)
             if fresh is not None:
-                await dispatch.hub.client.patch(present, _renewed(fresh, present, cluster))
+                await dispatch.hub.client.patch(present, _updated(fresh, present, cluster))
 
     async def _report(self, dispatch: _Dispatch, verdict: Placed | NoFit | None) -> None:
         """Write the aggregated status of the clusters to the binding and to the object."""
@@ -217,7 +217,7 @@ def _is_member(hub: Cluster, cluster: str) -> bool:
 
 async def _withdraw(dispatch: _Dispatch) -> None:
     """Delete the Works of clusters that the binding, read live, does not name."""
-    leaving = {name: work for name, work in dispatch.elsewhere.items() if not work.deleting}
+    leaving = {name: work for name, work in dispatch.surplus.items() if not work.deleting}
     binding = await live.current(dispatch.hub.client, dispatch.binding) if leaving else None
     if binding is not None:
         named = [target.name for target in binding.spec.clusters]
@@ -231,24 +231,24 @@ def _still_leaving(dispatch: _Dispatch) -> bool:
     gets one. An unreachable cluster is not waited for.
     """
     members = dispatch.hub.informers.of(Member).cache
-    others = (members.get("", name) for name in dispatch.elsewhere)
+    others = (members.get("", name) for name in dispatch.surplus)
     return any(other is not None and is_ready(other) for other in others)
 
 
-def _renewed(dispatch: _Dispatch, present: Work, cluster: str) -> Work:
+def _updated(dispatch: _Dispatch, present: Work, cluster: str) -> Work:
     """The Work as it should be, unless it was made from a later version of the same object."""
     work_id = present.metadata.labels.get(karmada_keys.WORK_ID, "")
     desired = works.of_binding(dispatch.binding, dispatch.template, cluster, work_id)
-    return present if _is_newer(present, desired) else works.renewed(present, desired)
+    return present if _is_newer(present, desired) else works.updated(present, desired)
 
 
 async def _read_live(dispatch: _Dispatch, cluster: str) -> _Dispatch | None:
     """The dispatch with binding and object read live; None if either is gone, or the cluster is not
     named.
 
-    The cache of Works may be newer than the caches of bindings and objects. A cached object is then
-    of an earlier life, or lacks an annotation written since. Written into a Work, it would be sent to
-    the cluster, and another engine with newer caches would undo it, over and over.
+    The cache of Works may be newer than the caches of bindings and objects. Then a cached object may
+    be an earlier one of the same name, or lack a recent annotation. A Work made from it would reach
+    the cluster. Another engine with newer caches would undo that, in a loop.
     """
     binding = await live.current(dispatch.hub.client, dispatch.binding)
     if binding is None or cluster not in [target.name for target in binding.spec.clusters]:
@@ -269,9 +269,9 @@ async def _delete_works(
 ) -> None:
     """Delete the Works of a deleted binding, unless its object still exists.
 
-    A binding that was deleted by mistake is created again, and takes over its Works: no instance
-    stops for that. It is created at once: the watch event of its deletion may arrive late, and
-    without a binding the Works would not be deleted with their object.
+    A binding that was deleted by mistake is created again and takes over its Works, so no instance
+    stops. It is created in the same pass. If that waited for the watch event of the deletion, the
+    object could be deleted meanwhile, and its Works would stay.
     """
     bound = binding.spec.resource
     template = await hub.client.find(kind, bound.name, bound.namespace)

@@ -12,17 +12,18 @@ from kubekit.api.meta import Object, with_metadata
 from kubekit.api.selectors import label_selectors
 from kubekit.client.client import K
 
-_NOT = 0  # how exactly a selector matches an object
+# How exactly a selector matches an object.
+_NOT = 0
 _ALL = 1
 _LABELLED = 2
 _NAMED = 3
 
 
 def claimant(template: Object, policies: Iterable[PropagationPolicy]) -> PropagationPolicy | None:
-    """The policy that claimed the object, or the one that is to claim it; None if none matches.
+    """The policy that has claimed the object, or else the one to claim it now; None if none matches.
 
-    If several match: the one with the highest priority, then the one that matches most exactly,
-    then the first by name. A policy that is being deleted claims nothing new.
+    Of several that match, the highest priority wins, then the most exact selector, then the first
+    by name. A policy that is being deleted claims nothing new.
     """
     policies = list(policies)
     for policy in policies:
@@ -40,8 +41,8 @@ def concerns(policy: PropagationPolicy, template: Object) -> bool:
 def claimed_by(template: Object) -> str:
     """The name of the policy that claimed the object; empty if none did."""
     annotations = template.metadata.annotations
-    ours = annotations.get(karmada_keys.POLICY_NAMESPACE) == template.metadata.namespace
-    return annotations.get(karmada_keys.POLICY_NAME, "") if ours else ""
+    in_namespace = annotations.get(karmada_keys.POLICY_NAMESPACE) == template.metadata.namespace
+    return annotations.get(karmada_keys.POLICY_NAME, "") if in_namespace else ""
 
 
 def claimed(template: K, policy: PropagationPolicy) -> K:
@@ -68,14 +69,15 @@ def _rank(policy: PropagationPolicy, template: Object) -> tuple[int, int, str]:
 
 
 def _exactness(policy: PropagationPolicy, template: Object) -> int:
-    return max((_match(one, template) for one in policy.spec.resource_selectors), default=_NOT)
+    selectors = policy.spec.resource_selectors
+    return max((_match(selector, template) for selector in selectors), default=_NOT)
 
 
 def _match(selector: ResourceSelector, template: Object) -> int:
     """How exactly a selector matches an object. An invalid selector matches nothing."""
     meta = template.metadata
-    here = selector.namespace in ("", meta.namespace)
-    if (selector.api_version, selector.kind) != (template.api_version, template.kind) or not here:
+    same_kind = (selector.api_version, selector.kind) == (template.api_version, template.kind)
+    if not same_kind or selector.namespace not in ("", meta.namespace):
         return _NOT
     if selector.name:
         return _NAMED if selector.name == meta.name else _NOT

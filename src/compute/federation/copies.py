@@ -1,6 +1,6 @@
-"""The copy of an object in a cell: which Work it belongs to, and what it should be.
+"""The copy of an object in a cell: which Work it belongs to, and how it is updated from it.
 
-What the cell adds stays: labels, annotations, finalizers, and above all the status, which only the
+Labels, annotations and finalizers that the cell adds stay, and so does the status, which only the
 cell writes.
 """
 
@@ -36,26 +36,28 @@ _KEYS = (
 def is_of(copy: Object, work: Work) -> bool:
     """Whether a cell's object was made from this Work.
 
-    By name, so that a restored hub, which has created its Works again, finds the copies it made
-    before; or by the id, since the annotations may have been removed in the cell. A copy that is not
-    recognised is neither updated nor deleted: it would run indefinitely.
+    The name identifies it, since a restored hub creates its Works again with new ids. So does the
+    id, since the annotations may have been removed in the cell. A copy that is not recognised is
+    neither updated nor deleted, and would run indefinitely.
     """
     annotations, meta = copy.metadata.annotations, work.metadata
     named = (annotations.get(karmada_keys.WORK_NAMESPACE), annotations.get(karmada_keys.WORK_NAME))
-    known = copy.metadata.labels.get(karmada_keys.WORK_ID, "")
+    work_id = copy.metadata.labels.get(karmada_keys.WORK_ID, "")
     return named == (meta.namespace, meta.name) or (
-        bool(known) and known == meta.labels.get(karmada_keys.WORK_ID)
+        bool(work_id) and work_id == meta.labels.get(karmada_keys.WORK_ID)
     )
 
 
-def may_take(wanted: Object) -> bool:
-    """Whether an object that the engine did not make may become the copy."""
+def may_overwrite(wanted: Object) -> bool:
+    """Whether the copy may overwrite an object that the engine did not make."""
     return wanted.metadata.annotations.get(karmada_keys.CONFLICTS) == "overwrite"
 
 
-def renewed(copy: K, wanted: K) -> K:
-    """The copy as it should be. The cell keeps nothing of the spec, not even the number of replicas:
-    what is scaled on the hub must be scaled in the cell.
+def updated(copy: K, wanted: K) -> K:
+    """The copy with the spec of the Work, and with the status that the cell wrote.
+
+    Nothing of the cell's spec is retained, not even the number of replicas: scaling on the hub must
+    scale the cell.
     """
     kept: dict[str, Any] = {"metadata": _merged(copy.metadata, wanted.metadata)}
     if isinstance(copy, Namespace):
@@ -67,7 +69,7 @@ def renewed(copy: K, wanted: K) -> K:
 
 
 def released(copy: K) -> K:
-    """The copy as an object of the cell, without any of the engine's labels and annotations."""
+    """The copy as an object of the cell alone, without the engine's labels and annotations."""
     meta = copy.metadata
     return with_metadata(
         copy, labels=_without(meta.labels, _KEYS), annotations=_without(meta.annotations, _KEYS)

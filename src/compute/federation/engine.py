@@ -27,7 +27,7 @@ from kubekit.runtime.watching.informers import KindSelectors
 
 KINDS: Final[tuple[type[Object], ...]] = (WorkloadDeployment, ConfigMap, Secret)
 # Of the ConfigMaps and Secrets in a cell, the engine watches only the copies that it made.
-CELL_PARTS: Final[KindSelectors] = dict.fromkeys(
+CELL_SELECTORS: Final[KindSelectors] = dict.fromkeys(
     (ConfigMap, Secret), f"{karmada_keys.MANAGED}=true"
 )
 

@@ -3,8 +3,8 @@
     Work exists         the copy is created, or updated to the manifest
     Work being deleted  the copy is deleted, and the Work is released once the copy is gone
     Work suspended      the copy stays as it is; its status is reported
-    no Work             nothing: a hub that lost its Works must not stop instances; but a copy that was
-                        being created while its Work was released is deleted again
+    no Work             the copy stays: a hub that lost its Works must not stop instances. Only a copy
+                        that was created while its Work was being released is deleted again
 
 An object that was not made from a Work is never changed, unless the policy allows it.
 """
@@ -60,13 +60,13 @@ def controller(
         return [Request(cluster_name(cell), *key) for key in keys]
 
     def from_copy(cell: ClusterName, copy: Object) -> list[Request]:
-        about = [work for hub in hubs for work in lookups.works_about(hub, cell, copy)]
-        return [_request(cell, work) for work in about]
+        affected = [work for hub in hubs for work in lookups.works_about(hub, cell, copy)]
+        return [_request(cell, work) for work in affected]
 
     def from_namespace(cell: ClusterName, namespace: Namespace) -> list[Request]:
         name = namespace.metadata.name
-        into = [work for hub in hubs for work in lookups.works_into(hub, cell, name)]
-        return [_request(cell, work) for work in into]
+        affected = [work for hub in hubs for work in lookups.works_into(hub, cell, name)]
+        return [_request(cell, work) for work in affected]
 
     sources: list[Source[Any]] = [
         mapped(Work, hubs, from_work),
@@ -99,8 +99,8 @@ class Execution:
         self._planes = planes
         self._environment = environment
         self._stale_hub = StaleHubGuard()
-        # Works whose copies were created, and that were not seen on the hub since: another engine may
-        # have released them meanwhile, when there was no copy yet.
+        # Works whose copies were created, until a later write confirms that the Work still exists.
+        # Another engine may have released the Work while there was no copy yet.
         self._sent: dict[Request, Work] = {}
 
     async def reconcile(self, request: Request) -> Result:
@@ -113,13 +113,13 @@ class Execution:
             return DONE
         job = _Job(request, hub, cell, work)
         try:
-            return await self._reconciled(job)
+            return await self._apply_work(job)
         except Unavailable:
             if self._is_reachable(job):
                 raise
-            return _RETRY  # and at once when the cell is reachable again
+            return _RETRY  # a cell that is reachable again requeues the request earlier
 
-    async def _reconciled(self, job: _Job) -> Result:
+    async def _apply_work(self, job: _Job) -> Result:
         work = job.work
         if work.deleting:
             await self._remove(job)
@@ -127,10 +127,11 @@ class Execution:
         if work.spec.suspend_dispatching:
             return await self._report_held(job)
         now = self._environment.now()
-        outcomes = _all([await self._applied(job, one) for one in work.spec.workload.manifests])
+        manifests = work.spec.workload.manifests
+        outcomes = _all([await self._apply_manifest(job, manifest) for manifest in manifests])
         if outcomes and reports.work_status(work, outcomes, now) != work.status:
             outcomes = _all([await _confirmed(job, outcome) for outcome in outcomes])
-        if outcomes is None:  # the watch event of what is missing requeues the request
+        if outcomes is None:  # the watch event of the missing object requeues the request
             return self._stale_hub.requeue(job.request, now)
         self._stale_hub.forget(job.request)
         status = reports.work_status(work, outcomes, now)
@@ -138,13 +139,13 @@ class Execution:
         written = await job.hub.client.patch_status(work, reported) is not work
         if written or (job.request in self._sent and await _is_current(job)):
             self._sent.pop(job.request, None)
-        refused = any(outcome.trouble and outcome.copy is None for outcome in outcomes)
+        refused = any(outcome.error and outcome.copy is None for outcome in outcomes)
         return _RETRY if refused else DONE
 
     async def _report_held(self, job: _Job) -> Result:
         """Report the state of the copies of a suspended Work."""
         work, now = job.work, self._environment.now()
-        existing = [self._copy(job, one) for one in work.spec.workload.manifests]
+        existing = [self._copy(job, manifest) for manifest in work.spec.workload.manifests]
         status = reports.held_status(work, existing, now)
         if status != work.status:
             existing = [await _read_live(job, copy) for copy in existing]
@@ -167,7 +168,7 @@ class Execution:
         member = job.hub.informers.of(Member).cache.get("", job.cell.name)
         return member is not None and is_ready(member)
 
-    async def _applied(self, job: _Job, manifest: works.Manifest) -> ManifestOutcome | None:
+    async def _apply_manifest(self, job: _Job, manifest: works.Manifest) -> ManifestOutcome | None:
         """The outcome of a manifest; None while the cell is not ready for it."""
         kind = self._kind(manifest)
         if kind is None:
@@ -194,20 +195,21 @@ class Execution:
         ours = copies.is_of(copy, job.work)
         if copy.deleting or (ours and await self._is_ahead(job, copy, wanted)):
             return None
-        if not ours and not copies.may_take(wanted):
-            return ManifestOutcome(None, _occupied(copy))
-        return await _updated(job, copy, copies.renewed(copy, wanted))
+        if not ours and not copies.may_overwrite(wanted):
+            return ManifestOutcome(None, _conflict_message(copy))
+        return await _update(job, copy, copies.updated(copy, wanted))
 
     async def _is_ahead(self, job: _Job, copy: K, wanted: K) -> bool:
-        """Whether a copy is of a later version than the Work, and stays.
+        """Whether a copy was made from a later version than the Work has, and stays as it is.
 
-        Either the cache is behind, or the hub was restored; then a changed copy stays for a while.
+        Either the cache is behind, or the hub was restored from a backup. After a restore, a changed
+        copy stays for a grace period.
         """
         if not works.is_newer(copy.metadata, wanted.metadata):
             return False
         if not await _is_current(job):
             return True
-        expected = msgspec.structs.replace(copies.renewed(copy, wanted), metadata=copy.metadata)
+        expected = msgspec.structs.replace(copies.updated(copy, wanted), metadata=copy.metadata)
         return expected != copy and self._stale_hub.hold(job.request, self._environment.now())
 
     async def _remove(self, job: _Job) -> None:
@@ -215,12 +217,12 @@ class Execution:
         work = await live.same(job.hub.client, job.work)
         if work is None:
             return
-        left = [await self._left(job, one) for one in work.spec.workload.manifests]
-        if not any(left):
+        manifests = work.spec.workload.manifests
+        if all([await self._delete_copy(job, manifest) for manifest in manifests]):
             await commit.remove_finalizer(job.hub.client, work, karmada_keys.EXECUTION)
 
     async def _delete_sent(self, job: _Job) -> None:
-        """Delete a copy that was created after its Work was gone, unless another Work has it now."""
+        """Delete a copy that was created after its Work was gone, unless a new Work has the same name."""
         for manifest in job.work.spec.workload.manifests:
             kind, head = self._kind(manifest), msgspec.convert(manifest, Object).metadata
             copy = await job.cell.client.find(kind, head.name, head.namespace) if kind else None
@@ -232,22 +234,22 @@ class Execution:
             await live.delete_as_read(job.cell.client, copy)
         del self._sent[job.request]
 
-    async def _left(self, job: _Job, manifest: works.Manifest) -> bool:
-        """Whether the copy of a manifest still exists in the cell."""
+    async def _delete_copy(self, job: _Job, manifest: works.Manifest) -> bool:
+        """Delete the copy of a manifest, or release it. Returns whether nothing is left to delete."""
         kind = self._kind(manifest)
         if kind is None:
-            return False
+            return True
         head = msgspec.convert(manifest, Object).metadata
         client = job.cell.client
         copy = await client.find(kind, head.name, head.namespace)
         if copy is None or not copies.is_of(copy, job.work):
-            return False
+            return True
         if job.work.spec.preserve_resources_on_deletion:
             await client.patch(copy, copies.released(copy))
-            return False
+            return True
         if not copy.deleting:
             await live.delete(client, copy)
-        return await client.find(kind, head.name, head.namespace) is not None
+        return await client.find(kind, head.name, head.namespace) is None
 
     def _kind(self, manifest: works.Manifest) -> type[Object] | None:
         kind = scheme.lookup(manifest.get("apiVersion", ""), manifest.get("kind", ""))
@@ -255,14 +257,14 @@ class Execution:
 
 
 async def _confirmed(job: _Job, outcome: ManifestOutcome) -> ManifestOutcome | None:
-    """The outcome with the copy read live; None if it is gone, since the watch event requeues the request.
+    """The outcome with the copy read live; None if it is gone: its watch event requeues the request.
 
-    With a stale cache an older status would replace what another engine has reported already.
+    From a stale cache, an older status would replace a newer one that another engine has reported.
     """
     if outcome.copy is None:
         return outcome
     present = await _read_live(job, outcome.copy)
-    return None if present is None else ManifestOutcome(present, outcome.trouble)
+    return None if present is None else ManifestOutcome(present, outcome.error)
 
 
 async def _read_live(job: _Job, copy: Object | None) -> Object | None:
@@ -285,15 +287,15 @@ def _has_namespace(cell: Cluster, wanted: Object) -> bool:
     return namespace is not None and not namespace.deleting
 
 
-async def _updated(job: _Job, copy: K, renewed: K) -> ManifestOutcome | None:
-    """The copy, updated to the Work; None if the Work has changed by now.
+async def _update(job: _Job, copy: K, updated: K) -> ManifestOutcome | None:
+    """Update the copy; None if the Work has changed by now.
 
-    The cached Work may be of an earlier life, or lack an annotation written since.
+    The cached Work may be an earlier one of the same name, or lack a recent annotation.
     """
-    if renewed == copy:
+    if updated == copy:
         return ManifestOutcome(copy)
     return (
-        ManifestOutcome(await job.cell.client.patch(copy, renewed))
+        ManifestOutcome(await job.cell.client.patch(copy, updated))
         if await _is_current(job)
         else None
     )
@@ -305,10 +307,10 @@ async def _is_current(job: _Job) -> bool:
     return work is not None and work.metadata.generation == job.work.metadata.generation
 
 
-def _occupied(copy: Object) -> str:
-    where = "/".join(filter(None, (copy.metadata.namespace, copy.metadata.name)))
+def _conflict_message(copy: Object) -> str:
+    key = "/".join(filter(None, (copy.metadata.namespace, copy.metadata.name)))
     return (
-        f"the cell already has a {copy.kind} {where} that the hub did not make; delete it there, "
+        f"the cell already has a {copy.kind} {key} that the hub did not make; delete it there, "
         "or set conflictResolution: Overwrite in the policy to take it over"
     )
 

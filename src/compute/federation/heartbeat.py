@@ -1,6 +1,7 @@
-"""Whether cells are reachable: a Lease that is renewed while a cell is, and the condition Ready.
+"""Whether cells are reachable: the Lease and the condition Ready of each cell.
 
-The Lease records when a cell last answered. It is the only object that is written at rest.
+The Lease records when a cell last answered. It is the only object that is written while nothing
+changes.
 """
 
 import asyncio
@@ -28,10 +29,8 @@ from kubekit.runtime.controller_factory import ControllerFactory
 from kubekit.runtime.requests import DONE, ClusterName, Request, Result, cluster_name
 from kubekit.runtime.sources import mapped, own
 
-EVERY: Final = timedelta(seconds=10)
-LASTS: Final = timedelta(
-    seconds=40
-)  # without an answer, after which the state of a cell is unknown
+PROBE_INTERVAL: Final = timedelta(seconds=10)
+LEASE_DURATION: Final = timedelta(seconds=40)  # after that the state of a silent cell is unknown
 _TIMEOUT: Final = 8.0  # seconds for an answer
 _PROBED: Final = "default"  # the namespace that every cell has
 # A cell that hangs blocks a worker until the timeout, and must not delay the probes of other cells.
@@ -47,8 +46,8 @@ def controller(planes: EnginePlanes, factory: ControllerFactory) -> Controller:
 
     def from_cell(cell: ClusterName, namespace: Namespace) -> list[Request]:
         """A cell that has just been engaged is probed at once."""
-        ours = namespace.metadata.name == _PROBED
-        return [Request(hub.name, "", cell) for hub in planes.hub] if ours else []
+        once = namespace.metadata.name == _PROBED
+        return [Request(hub.name, "", cell) for hub in planes.hub] if once else []
 
     sources = [
         own(Member, planes.hub),
@@ -73,22 +72,22 @@ class Heartbeat:
         if member is None:
             self._started.pop(request.name, None)
             return DONE
-        known = hub.informers.of(Namespace).cache
-        namespace = known.get("", names.execution_namespace(request.name))
+        namespaces = hub.informers.of(Namespace).cache
+        namespace = namespaces.get("", names.execution_namespace(request.name))
         if namespace is None or namespace.deleting:
             return DONE  # not a member yet, or no longer
         now = self._environment.now()
         self._started.setdefault(request.name, now)
         lease = await hub.client.find(Lease, request.name, karmada_keys.CLUSTER_NAMESPACE)
         renewed = _renewed(lease)
-        age = now - renewed if renewed else EVERY
-        if timedelta() <= age < EVERY and is_ready(member):
-            return Result(EVERY - age)  # another process has just probed the cell
+        age = now - renewed if renewed else PROBE_INTERVAL
+        if timedelta() <= age < PROBE_INTERVAL and is_ready(member):
+            return Result(PROBE_INTERVAL - age)  # another process has just probed the cell
         if await self._answers(request.name):
             now = self._environment.now()
             await _renew(hub, lease, request.name, now)
             await self._report_ready(hub, member, now)
-            return Result(EVERY)
+            return Result(PROBE_INTERVAL)
         return await self._report_silence(hub, member, renewed)
 
     async def _answers(self, name: str) -> bool:
@@ -113,30 +112,30 @@ class Heartbeat:
     ) -> Result:
         """Report a cell as Unknown once it has been silent for long enough.
 
-        The time counts from the start of this process: while it was not running, nothing is known.
+        The time counts from the start of this process at the earliest: nothing is known from before.
         """
         now, name = self._environment.now(), member.metadata.name
         started = self._started[name]
         silent = now - max(started, renewed or started)
-        if silent <= LASTS:
-            return Result(min(EVERY, LASTS - silent + timedelta(seconds=1)))
+        if silent <= LEASE_DURATION:
+            return Result(min(PROBE_INTERVAL, LEASE_DURATION - silent + timedelta(seconds=1)))
         when = f"since {times.format_time(renewed)}" if renewed else "yet"
         reason = NeighbourReason.CLUSTER_STATUS_UNKNOWN
         message = f"the cell has not answered {when}"
         unknown = reports.with_ready(member, "Unknown", reason, message, now)
         await hub.client.patch_status(member, unknown)
-        return Result(EVERY)
+        return Result(PROBE_INTERVAL)
 
 
 def _renewed(lease: Lease | None) -> datetime | None:
-    """When a lease was last renewed; None if it does not say."""
+    """When a lease was last renewed; None if it never was."""
     return times.parse(lease.spec.renew_time) if lease and lease.spec.renew_time else None
 
 
 async def _renew(hub: Cluster, lease: Lease | None, name: str, now: datetime) -> None:
     spec = LeaseSpec(
         holder_identity=name,
-        lease_duration_seconds=int(LASTS.total_seconds()),
+        lease_duration_seconds=int(LEASE_DURATION.total_seconds()),
         renew_time=times.format_micro(now),
     )
     if lease is None:

@@ -1,7 +1,7 @@
 """Cells that have a copy for which the hub has no Work.
 
 A hub that was restored from a backup, or has lost its data, schedules again. In a city with several
-cells it could choose another cell than before for some objects, and these would run twice.
+cells it could choose a different cell than before. The object would then run twice.
 """
 
 from collections.abc import Collection, Iterable
@@ -18,7 +18,7 @@ from kubekit.runtime.clusters import Cluster
 async def holders(
     cells: Iterable[Cluster], kind: type[Object], resource: TemplateRef, among: Collection[str]
 ) -> tuple[str, ...]:
-    """The cells that have a copy of an object. For an unreachable cell the cache decides."""
+    """The cells among these that have a copy of an object. For an unreachable cell the cache decides."""
     candidates = [cell for cell in cells if cell.name in among]
     return tuple([cell.name for cell in candidates if await _has(cell, kind, resource)])
 

@@ -1,11 +1,11 @@
 """How the engine aggregates the status of a copy into the hub's object.
 
-The rules are those that a ResourceInterpreterCustomization gives Karmada for WorkloadDeployments:
-the whole status is collected, and the hub's object has the status of the first cluster. Without a
-status in the cell the hub's stays as it is. Nothing is retained: the spec is the hub's.
+It follows the same rules as the ResourceInterpreterCustomization that Karmada gets for
+WorkloadDeployments: the whole status is collected, and the hub's object has the status of the first
+cluster. While the cell reports none, the hub's status stays. The cell's spec is not retained.
 
-With the status goes the generation of the copy, and the generation of the hub's object from which
-the copy was made, under the names that Karmada uses for them.
+The collected status includes the generation of the copy, and the generation of the hub's object from
+which the copy was made. The field names are Karmada's.
 """
 
 from collections.abc import Sequence

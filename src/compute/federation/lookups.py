@@ -1,4 +1,4 @@
-"""Bindings and Works, found by what they are about, in the hub's caches."""
+"""Lookups of bindings and Works in the hub's caches: by object, by cell and by namespace."""
 
 from collections.abc import Iterable, Iterator
 
@@ -15,7 +15,7 @@ _ANY = "any"
 
 
 def works_of(hub: Cluster, namespace: str, binding: str) -> list[Work]:
-    """The Works of a binding, by name: those of an earlier binding of that name are among them."""
+    """The Works of a binding by its name, including Works of an earlier binding of that name."""
     return _works(hub).by("binding", _path(namespace, binding))
 
 
@@ -49,8 +49,8 @@ def cells_with_namespace(hub: Cluster) -> list[str]:
     """The cells that have a namespace for their Works on the hub."""
     cache = hub.informers.of(Namespace).cache
     cache.add_index("cell", _is_execution_namespace)
-    found = (names.execution_cluster(each.metadata.name) for each in cache.by("cell", _ANY))
-    return [cell for cell in found if cell]
+    cells = (names.execution_cluster(each.metadata.name) for each in cache.by("cell", _ANY))
+    return [cell for cell in cells if cell]
 
 
 def binding_of(work: Work) -> tuple[str, str] | None:
@@ -76,8 +76,8 @@ def _bindings(hub: Cluster) -> Cache[ResourceBinding]:
 
 
 def _by_binding(work: Work) -> Iterable[str]:
-    of = binding_of(work)
-    return (_path(*of),) if of else ()
+    key = binding_of(work)
+    return (_path(*key),) if key else ()
 
 
 def _by_copy(work: Work) -> Iterator[str]:

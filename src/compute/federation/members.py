@@ -58,12 +58,12 @@ class Members:
             await commit.add_finalizer(hub.client, member, karmada_keys.CLUSTER)
             for name in (karmada_keys.CLUSTER_NAMESPACE, names.execution_namespace(request.name)):
                 await _ensure_namespace(hub, name)
-        elif not await self._has_works(hub, member) and not await _has_namespace(hub, request.name):
+        elif await self._works_gone(hub, member) and await _namespace_gone(hub, request.name):
             await commit.remove_finalizer(hub.client, member, karmada_keys.CLUSTER)
         return DONE
 
-    async def _has_works(self, hub: Cluster, member: Member) -> bool:
-        """Whether there are Works for a member that leaves. They are deleted."""
+    async def _works_gone(self, hub: Cluster, member: Member) -> bool:
+        """Delete the Works of a member that leaves. Returns whether all of them are gone."""
         name = member.metadata.name
         remaining = (await hub.client.every(Work, names.execution_namespace(name))).items
         for work in remaining:
@@ -71,7 +71,7 @@ class Members:
                 await live.delete(hub.client, work)
         if remaining and not self._is_reachable(member):
             await _abandon(hub, name)
-        return bool(remaining)
+        return not remaining
 
     def _is_reachable(self, member: Member) -> bool:
         engaged = self._planes.cells.find(cluster_name(member.metadata.name)) is not None
@@ -85,15 +85,15 @@ async def _abandon(hub: Cluster, cluster: str) -> None:
             await commit.remove_finalizer(hub.client, work, karmada_keys.EXECUTION)
 
 
-async def _has_namespace(hub: Cluster, cluster: str) -> bool:
-    """Whether the namespace of a member that leaves still exists. It is deleted."""
+async def _namespace_gone(hub: Cluster, cluster: str) -> bool:
+    """Delete the namespace of a member that leaves. Returns whether it is gone."""
     lease = await hub.client.find(Lease, cluster, karmada_keys.CLUSTER_NAMESPACE)
     if lease is not None:
         await live.delete(hub.client, lease)
     namespace = await hub.client.find(Namespace, names.execution_namespace(cluster))
     if namespace is not None and not namespace.deleting:
         await live.delete(hub.client, namespace)
-    return namespace is not None
+    return namespace is None
 
 
 async def _ensure_namespace(hub: Cluster, name: str) -> None:

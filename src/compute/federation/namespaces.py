@@ -35,13 +35,13 @@ def controller(planes: EnginePlanes, factory: ControllerFactory) -> Controller:
         return [Request(cluster, "", name) for _, name in keys if is_synced(name)]
 
     def from_member(_: ClusterName, __: Member) -> list[Request]:
-        """A change of a member needs no reconcile; only the cache of members is needed."""
+        """A change of a member requeues nothing. The source only fills the cache of members."""
         return []
 
     def from_work(cluster: ClusterName, work: Work) -> list[Request]:
         heads = works.heads(work)
         kind = Namespace.RESOURCE.kind
-        return [Request(cluster, "", one.metadata.name) for one in heads if one.kind == kind]
+        return [Request(cluster, "", head.metadata.name) for head in heads if head.kind == kind]
 
     sources = [
         own(Namespace, hub),
@@ -68,12 +68,11 @@ class Namespaces:
 
     async def reconcile(self, request: Request) -> Result:
         hub = self._hub.get(request.cluster)
-        known = hub.informers.of(Namespace).cache
-        namespace = known.get("", request.name)
+        namespace = hub.informers.of(Namespace).cache.get("", request.name)
         if namespace is None or namespace.deleting or not _is_sent(namespace):
             return DONE  # the garbage collector deletes its Works
         for cluster in lookups.cells_with_namespace(hub):
-            if _takes_part(hub, cluster):
+            if _accepts_works(hub, cluster):
                 await self._send(hub, namespace, cluster)
         return DONE
 
@@ -89,11 +88,11 @@ class Namespaces:
         elif not present.deleting:
             work_id = present.metadata.labels.get(karmada_keys.WORK_ID, "")
             desired = works.of_namespace(namespace, cluster, work_id)
-            await hub.client.patch(present, works.renewed(present, desired))
+            await hub.client.patch(present, works.updated(present, desired))
 
 
-def _takes_part(hub: Cluster, cluster: str) -> bool:
-    """Whether Works can be created for a cell: not for one that is about to leave."""
+def _accepts_works(hub: Cluster, cluster: str) -> bool:
+    """Whether Works can be created for a cell. A cell that is about to leave gets no more."""
     member = hub.informers.of(Member).cache.get("", cluster)
     works_in = hub.informers.of(Namespace).cache.get("", names.execution_namespace(cluster))
     leaving = member is not None and member.deleting

@@ -1,4 +1,4 @@
-"""The status of bindings and Works: pure functions; equal states give equal messages.
+"""The status of bindings and Works, as pure functions. Equal states give equal messages.
 
 The status of the object itself is aggregated in `interpreter`.
 """
@@ -39,7 +39,7 @@ class ManifestOutcome:
     """The result of applying one manifest in a cell: the copy, or why this Work has none."""
 
     copy: Object | None
-    trouble: str = ""
+    error: str = ""
 
 
 def binding_status(
@@ -50,7 +50,8 @@ def binding_status(
 ) -> ResourceBindingStatus:
     """The status of a binding whose clusters have these Works. A cluster may have none yet.
 
-    Without a verdict the condition of scheduling stays: it is suspended, or left to another scheduler.
+    Without a verdict the condition Scheduled stays: scheduling is suspended, or another scheduler
+    decides.
     """
     status, generation = binding.status, binding.metadata.generation
     items = tuple(
@@ -58,11 +59,11 @@ def binding_status(
         for cluster in binding.spec.clusters
         if cluster.name in works and _applied(works[cluster.name])
     )
-    news = [_scheduled(verdict)] if verdict else []
+    updates = [_scheduled(verdict)] if verdict else []
     if binding.spec.clusters and len(items) == len(binding.spec.clusters):
-        news.append(_fully_applied(items))
+        updates.append(_fully_applied(items))
     status = msgspec.structs.replace(
-        status, conditions=put(status.conditions, news, now), aggregated_status=items
+        status, conditions=put(status.conditions, updates, now), aggregated_status=items
     )
     if verdict is None or status.scheduler_observed_generation == generation:
         return status
@@ -75,14 +76,14 @@ def binding_status(
 
 def work_status(work: Work, outcomes: Sequence[ManifestOutcome], now: datetime) -> WorkStatus:
     """The status of a Work with an outcome for each of its manifests."""
-    trouble = "; ".join(outcome.trouble for outcome in outcomes if outcome.trouble)
+    error = "; ".join(outcome.error for outcome in outcomes if outcome.error)
     applied = _condition(
         NeighbourCondition.APPLIED,
-        "False" if trouble else "True",
-        NeighbourReason.APPLIED_FAILED if trouble else NeighbourReason.APPLIED_SUCCESSFUL,
-        trouble or _APPLIED,
+        "False" if error else "True",
+        NeighbourReason.APPLIED_FAILED if error else NeighbourReason.APPLIED_SUCCESSFUL,
+        error or _APPLIED,
     )
-    news = msgspec.structs.replace(applied, observed_generation=work.metadata.generation)
+    updates = msgspec.structs.replace(applied, observed_generation=work.metadata.generation)
     statuses = tuple(
         _manifest_status(ordinal, outcome.copy)
         for ordinal, outcome in enumerate(outcomes)
@@ -90,7 +91,7 @@ def work_status(work: Work, outcomes: Sequence[ManifestOutcome], now: datetime) 
     )
     return msgspec.structs.replace(
         work.status,
-        conditions=put(work.status.conditions, [_dispatching(held=False), news], now),
+        conditions=put(work.status.conditions, [_dispatching(held=False), updates], now),
         manifest_statuses=statuses,
     )
 
@@ -117,8 +118,8 @@ def with_ready(
     member: Member, ready: ConditionStatus, reason: NeighbourReason, message: str, now: datetime
 ) -> Member:
     """The cluster with its condition Ready."""
-    news = _condition(ConditionType.READY, ready, reason, message)
-    conditions = put(member.status.conditions, [news], now)
+    updates = _condition(ConditionType.READY, ready, reason, message)
+    conditions = put(member.status.conditions, [updates], now)
     return with_status(member, conditions=conditions)
 
 

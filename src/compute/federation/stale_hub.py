@@ -1,8 +1,8 @@
 """A hub that was restored from a backup: its Works are older than the copies in cells.
 
-Cells keep their copies for a while, since the federator is about to write the newest specs to the
-hub again. After that the hub's spec is applied, whatever its generation: users may have changed
-objects while the hub was down, and its generation may never reach the old number again.
+Cells keep their copies for a grace period, since the federator is about to write the newest specs to
+the hub again. After that the hub's spec is applied even if its generation is lower: users may have
+changed objects while the hub was down, and the generation may never reach the old number again.
 """
 
 from datetime import datetime, timedelta
@@ -20,14 +20,14 @@ class StaleHubGuard:
         self._since: dict[Request, datetime] = {}
 
     def hold(self, work: Request, now: datetime) -> bool:
-        """Whether a cell keeps its copy, although an older Work says otherwise."""
+        """Whether a cell keeps a copy that is newer than its Work."""
         return now < self._since.setdefault(work, now) + _GRACE
 
     def requeue(self, work: Request, now: datetime) -> Result:
-        """When the grace period of a Work ends; done if it has ended, or never started."""
+        """Requeue when the grace period of a Work ends; done if it has ended, or never started."""
         ends = self._since.get(work, now) + _GRACE
         return Result(ends - now) if work in self._since and now < ends else DONE
 
     def forget(self, work: Request) -> None:
-        """The Work is gone, or its copy is up to date."""
+        """End the grace period: the Work is gone, or its copy is up to date."""
         self._since.pop(work, None)

@@ -1,8 +1,8 @@
 """The Work that sends the manifest of an object to a cell.
 
 Uid, version, owners, finalizers and status stay on the hub; labels, annotations and everything else
-of the object are sent. Annotations on a manifest say where it came from, and which labels and
-annotations the hub manages, so that one which is removed on the hub is removed in the cell too.
+of the object are sent. Annotations on a manifest record its origin, and which labels and annotations
+the hub manages. So a label that is removed on the hub is removed in the cell too.
 """
 
 from typing import Any, Final
@@ -19,9 +19,7 @@ from kubekit.api.meta import Object, ObjectMeta, with_metadata, with_spec
 Manifest = dict[str, Any]
 
 _ABORT: Final = "abort"
-_LAST_APPLIED: Final = (
-    "kubectl.kubernetes.io/last-applied-configuration"  # belongs to the hub's object
-)
+_LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"  # stays on the hub
 _POLICY: Final = (karmada_keys.POLICY_NAME, karmada_keys.POLICY_NAMESPACE)
 
 
@@ -53,8 +51,8 @@ def of_namespace(namespace: Namespace, cluster: str, work_id: str) -> Work:
     return _complete(owned, spec, {}, {})
 
 
-def renewed(present: Work, desired: Work) -> Work:
-    """The Work as it should be; its other fields stay."""
+def updated(present: Work, desired: Work) -> Work:
+    """The Work with the desired labels, annotations and spec; its other fields stay."""
     relabelled = with_metadata(
         present,
         labels=present.metadata.labels | desired.metadata.labels,
@@ -80,7 +78,7 @@ def is_newer(present: ObjectMeta, desired: ObjectMeta) -> bool:
 
 def heads(work: Work) -> tuple[Object, ...]:
     """Kind and metadata of the manifests of a Work."""
-    return tuple(msgspec.convert(one, Object) for one in work.spec.workload.manifests)
+    return tuple(msgspec.convert(each, Object) for each in work.spec.workload.manifests)
 
 
 def _work(template: Object, cluster: str, work_id: str) -> Work:

@@ -1,4 +1,4 @@
-"""What runs an Instance. There is one provider, which simulates machines.
+"""Providers, which run Instances. There is one, which simulates machines.
 
     provider               starts the machine of an Instance whose gates are open, reports its state
     machines               the state of a simulated machine at a given time

@@ -17,8 +17,8 @@ from kubekit.runtime.watching.changes import CacheChange
 from kubekit.runtime.watching.index import Key
 
 _ADDRESS: Final = "simulated: address"
-Held = tuple[str, int]  # network and address
-Slot = tuple[str, int]  # network, and which interface
+Held = tuple[str, int]  # network, and the address as a number
+Slot = tuple[str, int]  # network, and the position of the interface
 
 
 def holders(cache: Cache[Instance], namespace: str, held: Held) -> list[Instance]:
@@ -41,15 +41,15 @@ class Addresses:
 
     def __init__(self) -> None:
         self._cells: dict[ClusterName, _Cell] = {}
-        self._ends: dict[ClusterName, Callable[[], None]] = {}
+        self._unsubscribe: dict[ClusterName, Callable[[], None]] = {}
 
     def engage(self, cluster: Cluster) -> None:
         informer = cluster.informers.of(Instance)
         cell = self._cells[cluster.name] = _Cell(informer.cache)
-        self._ends[cluster.name] = informer.listen(cell.observe)
+        self._unsubscribe[cluster.name] = informer.listen(cell.observe)
 
     def disengage(self, cluster: Cluster) -> None:
-        self._ends.pop(cluster.name)()
+        self._unsubscribe.pop(cluster.name)()
         del self._cells[cluster.name]
 
     def take(self, cell: ClusterName, holder: Key, slot: Slot, prefix: Prefix) -> str | None:
@@ -64,23 +64,23 @@ class _Cell:
     def __init__(self, cache: Cache[Instance]) -> None:
         self._cache = cache
         self._pools: dict[tuple[str, str], _Pool] = {}  # by namespace and network
-        self._shown: dict[Key, tuple[Held, ...]] = {}  # by the statuses
+        self._reported: dict[Key, tuple[Held, ...]] = {}  # by the statuses
         self._reserved: dict[Key, dict[Slot, int]] = {}  # taken, and not in a status yet
 
     def observe(self, changed: CacheChange[Instance]) -> None:
         key = changed.namespace, changed.name
         new = changed.new
-        shown = () if new is None else tuple(held_by(new))
-        if new is None or shown:
+        reported = () if new is None else tuple(held_by(new))
+        if new is None or reported:
             reserved = self._reserved.pop(key, {})
-            self._drop(key, [(slot[0], number) for slot, number in reserved.items()], shown)
-        if shown == self._shown.get(key, ()):
+            self._drop(key, [(slot[0], number) for slot, number in reserved.items()], reported)
+        if reported == self._reported.get(key, ()):
             return
-        for network, number in shown:
+        for network, number in reported:
             self._pool(key, network).note(number, key)
-        self._drop(key, self._shown.pop(key, ()), shown)
-        if shown:
-            self._shown[key] = shown
+        self._drop(key, self._reported.pop(key, ()), reported)
+        if reported:
+            self._reported[key] = reported
 
     def take(self, key: Key, slot: Slot, prefix: Prefix) -> int | None:
         reserved = self._reserved.setdefault(key, {})
@@ -108,7 +108,7 @@ class _Cell:
 
 
 class _Pool:
-    """The addresses of one network. Taking or freeing one costs the same however many there are."""
+    """The addresses of one network. The cost of taking or freeing one does not depend on their number."""
 
     def __init__(self) -> None:
         self._holders: dict[int, Key] = {}

@@ -1,7 +1,7 @@
-"""How long something takes: always the same, anything between two bounds, or now and then very long.
+"""Delays of simulated machines: fixed, uniformly distributed, or exponentially distributed.
 
-Random values are derived from the name of what they are for: the same input has the same value in
-every reconcile pass, in every process, and after a restart.
+A random value is a hash of what it is for. So it is the same in every reconcile pass, in every
+process, and after a restart.
 """
 
 import hashlib
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Final
 
 _MOST: Final = 86_400.0  # seconds; the longest delay that makes sense in a test
-_TAIL: Final = 10.0  # times the mean, at which an exponential delay is cut off
-_BYTES: Final = 7  # as many as a float tells apart
+_TAIL: Final = 10.0  # an exponential delay is cut off at this multiple of its mean
+_BYTES: Final = 7  # enough for the 53 bits of a float
 
 
 def drawn(*about: str) -> float:
@@ -29,7 +29,7 @@ class Delay:
     mean: float = 0.0
 
     def seconds(self, *about: str) -> float:
-        """How long it takes this time."""
+        """The delay for this case, in seconds."""
         if self.mean:
             return min(-self.mean * math.log(1 - drawn(*about)), _TAIL * self.mean)
         if self.low == self.high:

@@ -1,8 +1,8 @@
 """From an interface of an Instance to the Subnets that its address can come from.
 
 The deployment's binding names the context of the network, and the Subnets name their context. The
-network gate is opened once they all exist; the caches here may be behind, so an object that is
-missing in a cache is read live.
+network gate opens once they all exist. The caches here may be behind, so an object that is missing in
+a cache is read live.
 """
 
 from collections.abc import Iterable
@@ -27,7 +27,7 @@ class NoNetwork:
 
 @dataclass(frozen=True, slots=True)
 class NotYet:
-    """The network is not set up yet, and what is missing."""
+    """The network is not set up yet. ``why`` is a sentence about what is missing."""
 
     why: str
 
@@ -39,17 +39,17 @@ async def prefixes(
     binding = await _binding(cell, instance, interface)
     if binding is None:
         return NoNetwork()
-    at = binding.status.network_context_ref
+    context = binding.status.network_context_ref
     network = binding.spec.network.name
-    if at is None:
+    if context is None:
         return NotYet(f"The network {network} is not set up here yet")
-    subnets = _cached(cell, at.namespace, at.name) or [
+    subnets = _cached(cell, context.namespace, context.name) or [
         subnet
-        for subnet in (await cell.client.every(Subnet, at.namespace)).items
-        if subnet.spec.network_context.name == at.name
+        for subnet in (await cell.client.every(Subnet, context.namespace)).items
+        if subnet.spec.network_context.name == context.name
     ]
-    found = [prefix for prefix in map(_prefix, subnets) if prefix is not None]
-    return found or NotYet(f"The network {network} has no subnet here yet")
+    allocated = [prefix for prefix in map(_prefix, subnets) if prefix is not None]
+    return allocated or NotYet(f"The network {network} has no subnet here yet")
 
 
 async def _binding(cell: Cluster, instance: Instance, interface: int) -> NetworkBinding | None:

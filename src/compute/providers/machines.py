@@ -1,7 +1,7 @@
 """The state of a simulated machine at a given time.
 
-A machine is stored in annotations: its node, and when it was started. All else follows from these,
-the settings and the time, so a machine outlives the process that simulates it.
+A machine is stored in annotations: its node, and when it was started. Its state is computed from
+these, the settings and the time, so a machine survives a restart of the process that simulates it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,9 +21,9 @@ from kubekit.api.meta import ConditionStatus
 
 NODE: Final = "simulated.compute.datumapis.com/node"
 STARTED: Final = "simulated.compute.datumapis.com/started-at"
-_DOUBLINGS: Final = 6  # of the time between two attempts to boot
-_ATTEMPTS: Final = 1000  # a machine that fails so often keeps failing
-_EAGER: Final = 0.1  # seconds; without a pause the attempts would never end
+_DOUBLINGS: Final = 6  # of the pause between two attempts to boot
+_ATTEMPTS: Final = 1000  # after so many, a machine never boots
+_SHORTEST_RETRY: Final = 0.1  # seconds; without a pause there would be endlessly many attempts
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class MachineState:
     move: bool = False  # start it on another node
 
 
-def machine(instance: Instance) -> Machine | None:
+def machine_of(instance: Instance) -> Machine | None:
     """The machine of an Instance; None if there is none."""
     annotations = instance.metadata.annotations
     try:
@@ -62,12 +62,12 @@ def machine(instance: Instance) -> Machine | None:
         return None
 
 
-def annotations_of(made: Machine) -> dict[str, str]:
+def annotations_of(machine: Machine) -> dict[str, str]:
     """The annotations that store the machine."""
-    return {NODE: made.node, STARTED: times.format_micro(made.started)}
+    return {NODE: machine.node, STARTED: times.format_micro(machine.started)}
 
 
-def placed(instance: Instance, settings: MachineSettings, now: datetime) -> Machine | None:
+def new_machine(instance: Instance, settings: MachineSettings, now: datetime) -> Machine | None:
     """A new machine, on any node that is not lost; None if all are."""
     name, uid = instance.metadata.name, instance.metadata.uid
     when = times.format_micro(now)
@@ -79,25 +79,25 @@ def placed(instance: Instance, settings: MachineSettings, now: datetime) -> Mach
     return None
 
 
-def judged(
-    instance: Instance, made: Machine, settings: MachineSettings, now: datetime
+def state_of(
+    instance: Instance, machine: Machine, settings: MachineSettings, now: datetime
 ) -> MachineState:
     """The state of a machine now."""
-    if settings.is_lost(made.node, instance.metadata.name):
-        return _lost(instance, made, settings, now)
+    if settings.is_lost(machine.node, instance.metadata.name):
+        return _lost(instance, machine, settings, now)
     broken = _broken(instance, settings)
     if broken is not None:
         return MachineState(broken, broken)
-    booting = _booting(instance, made, settings, now)
+    booting = _booting(instance, machine, settings, now)
     if booting is not None:
         return booting
-    return MachineState(_set_up(made), _running(instance, made, settings))
+    return MachineState(_set_up(machine), _running(instance, machine, settings))
 
 
 def contradicts(instance: Instance, state: MachineState) -> bool:
     """Whether a state contradicts the reported conditions, or moves the machine.
 
-    A machine that comes up contradicts nothing.
+    That a machine has come up contradicts nothing.
     """
     conditions = instance.status.conditions
     before = find(conditions, ConditionType.AVAILABLE)
@@ -115,23 +115,23 @@ def stops_at(instance: Instance, settings: MachineSettings) -> datetime:
 
 
 def _lost(
-    instance: Instance, made: Machine, settings: MachineSettings, now: datetime
+    instance: Instance, machine: Machine, settings: MachineSettings, now: datetime
 ) -> MachineState:
     """A machine whose node failed: after a while it is started on another node."""
     available = find(instance.status.conditions, ConditionType.AVAILABLE)
     since = now
     if available is not None and available.status == "False":
-        since = max(made.started, available.last_transition_time)
+        since = max(machine.started, available.last_transition_time)
     left = settings.recovery - (now - since).total_seconds()
-    why = f"{made.node} has failed; the instance is started on another node"
+    why = f"{machine.node} has failed; the instance is started on another node"
     down = ConditionValue("False", Reason.PROVISIONING, why)
     return MachineState(
-        _set_up(made), down, requeue_after=left if left > 0 else None, move=left <= 0
+        _set_up(machine), down, requeue_after=left if left > 0 else None, move=left <= 0
     )
 
 
 def _broken(instance: Instance, settings: MachineSettings) -> ConditionValue | None:
-    """What keeps a machine from ever being set up."""
+    """The condition of a machine that can never be set up; None if it can."""
     for image in _images(instance):
         if _matches(image, settings.unavailable_images):
             why = f"The image {image} cannot be pulled: there is no such image, or no access to it"
@@ -143,29 +143,28 @@ def _broken(instance: Instance, settings: MachineSettings) -> ConditionValue | N
 
 
 def _booting(
-    instance: Instance, made: Machine, settings: MachineSettings, now: datetime
+    instance: Instance, machine: Machine, settings: MachineSettings, now: datetime
 ) -> MachineState | None:
-    """A machine on its way up; None once it is up."""
-    if _is_reported(instance, _set_up(made)):  # changed settings do not make it boot again
+    """The state of a machine that boots; None once it is up."""
+    if _is_reported(instance, _set_up(machine)):  # changed settings do not make it boot again
         return None
-    failed = _is_reported(instance, _unbooted(made))
-    passed, ends = (now - made.started).total_seconds(), 0.0
-    for seconds, boots in _attempts(instance, made, settings):
+    failed = _is_reported(instance, _unbooted(machine))
+    passed, ends = (now - machine.started).total_seconds(), 0.0
+    for seconds, boots in _attempts(instance, machine, settings):
         ends += seconds
         if passed < ends:
-            return _starting(made, ends - passed, failed=failed)
+            return _starting(machine, ends - passed, failed=failed)
         if boots:
             return None
         failed = True
-    return _starting(made, None, failed=True)
+    return _starting(machine, None, failed=True)
 
 
 def _is_reported(instance: Instance, value: ConditionValue) -> bool:
-    """Whether Programmed has this value for the machine, by whichever provider and clock.
+    """Whether Programmed has this value for the machine, whichever provider has reported it.
 
-    The node in the message identifies the machine: the next one is started on another node. A time
-    would not do: a provider with a clock that is ahead sees a machine up that has not even been
-    started for the others.
+    The node in the message identifies the machine: the next one is started on another node. A
+    timestamp would not do, since the clocks of providers differ.
     """
     programmed = find(instance.status.conditions, ConditionType.PROGRAMMED)
     return programmed is not None and (programmed.status, programmed.message) == (
@@ -175,47 +174,49 @@ def _is_reported(instance: Instance, value: ConditionValue) -> bool:
 
 
 def _attempts(
-    instance: Instance, made: Machine, settings: MachineSettings
+    instance: Instance, machine: Machine, settings: MachineSettings
 ) -> Iterator[tuple[float, bool]]:
     """The attempts to boot: how long each takes, including the wait before it, and whether it succeeds."""
-    uid, when = instance.metadata.uid, times.format_micro(made.started)
+    uid, when = instance.metadata.uid, times.format_micro(machine.started)
     pause = 0.0
     for attempt in map(str, range(_ATTEMPTS)):
         boots = drawn(uid, when, "boot", attempt) >= settings.boot_failures
         yield pause + settings.start.seconds(uid, when, "start", attempt), boots
-        longest = max(settings.retry, _EAGER) * 2**_DOUBLINGS
-        pause = min(max(2 * pause, settings.retry, _EAGER), longest)
+        longest = max(settings.retry, _SHORTEST_RETRY) * 2**_DOUBLINGS
+        pause = min(max(2 * pause, settings.retry, _SHORTEST_RETRY), longest)
 
 
-def _starting(made: Machine, requeue_after: float | None, *, failed: bool) -> MachineState:
-    why = f"The machine is being started on {made.node}"
+def _starting(machine: Machine, requeue_after: float | None, *, failed: bool) -> MachineState:
+    why = f"The machine is being started on {machine.node}"
     programmed = (
-        _unbooted(made) if failed else ConditionValue("False", Reason.PROGRAMMING_IN_PROGRESS, why)
+        _unbooted(machine)
+        if failed
+        else ConditionValue("False", Reason.PROGRAMMING_IN_PROGRESS, why)
     )
     available = ConditionValue("False", Reason.PROVISIONING, programmed.message)
     return MachineState(programmed, available, requeue_after)
 
 
-def _set_up(made: Machine) -> ConditionValue:
-    return ConditionValue("True", Reason.PROGRAMMED, f"The machine is set up on {made.node}")
+def _set_up(machine: Machine) -> ConditionValue:
+    return ConditionValue("True", Reason.PROGRAMMED, f"The machine is set up on {machine.node}")
 
 
-def _unbooted(made: Machine) -> ConditionValue:
-    why = f"The machine did not boot on {made.node}; it is tried again"
+def _unbooted(machine: Machine) -> ConditionValue:
+    why = f"The machine did not boot on {machine.node}; it is tried again"
     return ConditionValue("False", Reason.PROGRAMMING_IN_PROGRESS, why)
 
 
-def _running(instance: Instance, made: Machine, settings: MachineSettings) -> ConditionValue:
+def _running(instance: Instance, machine: Machine, settings: MachineSettings) -> ConditionValue:
     why = "ends again and again, soon after it has been started"
     for image in _images(instance):
         if _matches(image, settings.crashing_images):
             return ConditionValue(
                 "False", Reason.INSTANCE_CRASHING, f"The program of the image {image} {why}"
             )
-    uid, when = instance.metadata.uid, times.format_micro(made.started)
+    uid, when = instance.metadata.uid, times.format_micro(machine.started)
     if drawn(uid, when, "crash") < settings.crashes:
         return ConditionValue("False", Reason.INSTANCE_CRASHING, f"The program {why}")
-    return ConditionValue("True", Reason.AVAILABLE, f"The machine runs on {made.node}")
+    return ConditionValue("True", Reason.AVAILABLE, f"The machine runs on {machine.node}")
 
 
 def _images(instance: Instance) -> Iterator[str]:

@@ -1,9 +1,10 @@
-"""One Instance, one machine: started when its gates are open, watched, moved, and stopped.
+"""The reconciler of one Instance: its machine is started, observed, moved and stopped.
 
-It follows the contract of providers. Nothing happens while an Instance has gates. A finalizer stands
-for the machine from just before it is started until it has stopped. A provider writes Programmed,
-Available, the template's hash and the addresses, and never Ready. While quota is denied, the quota
-controller writes Programmed and Available, and the provider does not overwrite them.
+It follows the contract of providers. Nothing happens while an Instance has scheduling gates. The
+finalizer is added in the write that starts the machine, and removed once the machine has stopped. A
+provider writes Programmed, Available, the template's hash and the addresses, but never Ready. While
+quota is denied, the quota controller writes Programmed and Available, and the provider does not
+overwrite them.
 """
 
 from collections.abc import Iterable
@@ -80,14 +81,14 @@ class Provider:
 
     async def _run(self, cell: Cluster, instance: Instance, now: datetime) -> Result:
         """Start a machine if there is none, and report its state."""
-        made = machines.machine(instance) if _has_machine(instance) else None
-        state = await self._state(cell, instance, made, now) if made else None
+        machine = machines.machine_of(instance) if _has_machine(instance) else None
+        state = await self._state(cell, instance, machine, now) if machine else None
         if state is None or state.move:
             current = self._settings_cache.of(cell)
-            other = machines.placed(instance, current, now)
-            if other is not None:
-                instance = await _started(cell, instance, other)
-                state = machines.judged(instance, other, current, now)
+            new = machines.new_machine(instance, current, now)
+            if new is not None:
+                instance = await _started(cell, instance, new)
+                state = machines.state_of(instance, new, current, now)
         if state is None:
             why = "Every node has failed; the instance is started once one is back"
             state = MachineState(
@@ -97,17 +98,18 @@ class Provider:
         return await self._report(cell, instance, state, now)
 
     async def _state(
-        self, cell: Cluster, instance: Instance, made: Machine, now: datetime
+        self, cell: Cluster, instance: Instance, machine: Machine, now: datetime
     ) -> MachineState:
         """The state of a machine now.
 
-        Cached settings do not change a reported state: another provider may have reported it with
-        newer settings, and two providers with different settings would undo each other indefinitely.
+        A state that contradicts the reported one is computed again with live settings: another provider
+        may have used newer ones, and two providers with different settings would overwrite each other
+        indefinitely.
         """
-        state = machines.judged(instance, made, self._settings_cache.of(cell), now)
+        state = machines.state_of(instance, machine, self._settings_cache.of(cell), now)
         if not machines.contradicts(instance, state):
             return state
-        return machines.judged(instance, made, await self._settings_cache.live(cell), now)
+        return machines.state_of(instance, machine, await self._settings_cache.live(cell), now)
 
     async def _report(
         self, cell: Cluster, instance: Instance, state: MachineState, now: datetime
@@ -142,12 +144,12 @@ class Provider:
     async def _interfaces(
         self, cell: Cluster, instance: Instance
     ) -> tuple[NetworkInterfaceStatus, ...] | MachineState:
-        """The addresses of the machine, or the state that says what it waits for."""
-        shown = instance.status.network_interfaces
+        """The interfaces with addresses, or the state of a machine that waits for an address."""
+        reported = instance.status.network_interfaces
         interfaces = []
         for position in range(len(instance.spec.network_interfaces)):
-            present = shown[position] if position < len(shown) else NetworkInterfaceStatus()
-            if not self._is_own(cell, instance, position, present):
+            present = reported[position] if position < len(reported) else NetworkInterfaceStatus()
+            if not self._has_own_address(cell, instance, position, present):
                 address = await self._address(cell, instance, position)
                 if isinstance(address, MachineState):
                     return address
@@ -160,24 +162,24 @@ class Provider:
         self, cell: Cluster, instance: Instance, position: int
     ) -> str | MachineState | None:
         """An address for an interface; None where there are no networks."""
-        found = await prefixes(cell, instance, position)
-        if isinstance(found, NoNetwork):
+        available = await prefixes(cell, instance, position)
+        if isinstance(available, NoNetwork):
             return None
-        if isinstance(found, NotYet):
+        if isinstance(available, NotYet):
             return _waiting(
-                ConditionValue("False", Reason.PROGRAMMING_IN_PROGRESS, found.why), None
+                ConditionValue("False", Reason.PROGRAMMING_IN_PROGRESS, available.why), None
             )
         network = instance.spec.network_interfaces[position].network.name
         key = instance.metadata.namespace, instance.metadata.name
-        for prefix in found:
+        for prefix in available:
             address = self._addresses.take(cell.name, key, (network, position), prefix)
             if address is not None:
                 return address
-        full = " and ".join(map(str, found))
+        full = " and ".join(map(str, available))
         why = f"The network {network} has no address left here: {full} is full"
         return _waiting(ConditionValue("False", Reason.NETWORK_FAILED_TO_CREATE, why), _FULL)
 
-    def _is_own(
+    def _has_own_address(
         self, cell: Cluster, instance: Instance, position: int, present: NetworkInterfaceStatus
     ) -> bool:
         """Whether an interface has an address that no other machine has."""
@@ -196,7 +198,7 @@ class Provider:
         return [Request(cluster, *key) for key in keys]
 
     def _of_subnet(self, cluster: ClusterName, subnet: Subnet) -> Iterable[Request]:
-        """The Instances that may wait for it."""
+        """The Instances that may wait for an address of the Subnet."""
         cache = self._cells.get(cluster).informers.of(Instance).cache
         cache.add_index(_UNPROGRAMMED, _unprogrammed)
         waiting = cache.keys_by(_UNPROGRAMMED, subnet.metadata.namespace)
@@ -206,14 +208,14 @@ class Provider:
 _WRITTEN: Final = (ConditionType.PROGRAMMED, ConditionType.AVAILABLE)
 
 
-async def _started(cell: Cluster, instance: Instance, made: Machine) -> Instance:
+async def _started(cell: Cluster, instance: Instance, machine: Machine) -> Instance:
     """The Instance with this machine, in one write."""
     meta = instance.metadata
-    held = meta.finalizers
-    if finalizers.SIMULATED not in held:
-        held = (*held, finalizers.SIMULATED)
-    annotations = commit.merge_maps(meta.annotations, machines.annotations_of(made))
-    started = with_metadata(instance, finalizers=held, annotations=annotations)
+    present = meta.finalizers
+    if finalizers.SIMULATED not in present:
+        present = (*present, finalizers.SIMULATED)
+    annotations = commit.merge_maps(meta.annotations, machines.annotations_of(machine))
+    started = with_metadata(instance, finalizers=present, annotations=annotations)
     return await cell.client.patch(instance, started)
 
 
@@ -249,7 +251,7 @@ def _reported(
 ) -> InstanceStatus:
     """The status with new conditions where they differ, and the hash of the machine's template."""
     old = instance.status
-    news = [
+    updates = [
         _condition(kind, each, instance)
         for kind, each in values.items()
         if _is_new(old, kind, each)
@@ -257,7 +259,7 @@ def _reported(
     observed = recorded_hash(instance)
     return msgspec.structs.replace(
         old,
-        conditions=put(old.conditions, news, now),
+        conditions=put(old.conditions, updates, now),
         controller=InstanceControllerStatus(observed_template_hash=observed) if observed else None,
     )
 

@@ -10,8 +10,8 @@
     lostNodes                   node-1, or node-1/web-* for some of its machines, or *; separated by commas
     recoverySeconds             until the machines of a lost node are started on another
 
-A missing key has its default. If one value is invalid, all earlier settings stay in force: half of
-a change could be a combination that was never intended.
+A missing key has its default. If one value is invalid, all earlier settings stay in force: half of a
+change could be a combination that was never intended.
 """
 
 from collections.abc import Callable, Mapping
@@ -76,9 +76,8 @@ def parse(data: Mapping[str, str]) -> MachineSettings | list[SettingsFault]:
     return faults or MachineSettings(**read)
 
 
-_InForce = tuple[
-    bytes | None, MachineSettings, list[SettingsFault]
-]  # the first is the cached data they were read from
+# The cached data of the ConfigMap, the settings in force, and the faults of that data.
+_InForce = tuple[bytes | None, MachineSettings, list[SettingsFault]]
 _UNREAD: Final[_InForce] = (None, MachineSettings(), [])
 
 
@@ -102,7 +101,7 @@ class MachineSettingsCache:
         return self._apply(cell, cached, written)[1]
 
     def faults(self, cell: Cluster) -> list[SettingsFault]:
-        """The faults of the ConfigMap as it was written last."""
+        """The faults of the current ConfigMap."""
         return self._current(cell)[2]
 
     def _current(self, cell: Cluster) -> _InForce:

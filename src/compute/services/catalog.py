@@ -1,4 +1,4 @@
-"""All services of a world on one machine, one by one or in one call."""
+"""The catalog of services: the controller factory of each, and the controllers of all."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -52,5 +52,5 @@ def controllers(
     settings: ServiceSettings | None = None,
 ) -> list[Controller]:
     """The controllers of quota, projects, entitlements, locations and networks."""
-    made = services(keeper, settings).values()
-    return [controller for service in made for controller in service(planes, factory)]
+    factories = services(keeper, settings).values()
+    return [controller for service in factories for controller in service(planes, factory)]

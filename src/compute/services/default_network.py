@@ -1,6 +1,6 @@
 """The default network of a new project.
 
-It is created once. If it is deleted, or a network of that name exists already, none is created.
+It is created once: not again after it was deleted, and not if a network of that name exists.
 """
 
 from collections.abc import Iterable

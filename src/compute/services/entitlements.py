@@ -35,7 +35,7 @@ from kubekit.runtime.sources import mapped, own
 
 SETTINGS: Final = "entitlements"  # the ConfigMap
 _NAME: Final = "entitlements"  # the controller
-_CHECK: Final = "entitlement-settings"  # and the one of the settings
+_CHECK: Final = "entitlement-settings"  # the controller of the settings
 
 
 class Entitlements:
@@ -47,8 +47,10 @@ class Entitlements:
         self._planes = planes
         self._recorder = recorder
         self._environment = environment
-        self._settings: ApprovalSettings | None = None  # None until they were read once
-        self._read = ""  # the version of the ConfigMap that the settings are from
+        self._settings: ApprovalSettings | None = (
+            None  # None until they are read for the first time
+        )
+        self._version = ""  # of the ConfigMap that the settings were read from
 
     async def reconcile(self, request: Request) -> Result:
         plane = self._planes.projects.get(request.cluster)
@@ -68,15 +70,15 @@ class Entitlements:
 
     def settings(self, core: Cluster) -> ApprovalSettings:
         """The current settings. Their faults are reported once for each version of them."""
-        found = core.informers.of(ConfigMap).cache.get(PLATFORM, SETTINGS)
-        if found is None:
-            self._settings, self._read = ApprovalSettings(), ""
-        elif self._settings is None or found.metadata.resource_version != self._read:
-            self._settings, faults = rules.read_settings(found.data, self._settings)
-            self._read = found.metadata.resource_version
+        stored = core.informers.of(ConfigMap).cache.get(PLATFORM, SETTINGS)
+        if stored is None:
+            self._settings, self._version = ApprovalSettings(), ""
+        elif self._settings is None or stored.metadata.resource_version != self._version:
+            self._settings, faults = rules.read_settings(stored.data, self._settings)
+            self._version = stored.metadata.resource_version
             for fault in faults:
                 reason = NeighbourReason.SETTINGS_INVALID
-                self._recorder.event(core.client, found, "Warning", reason, fault, "ReadSettings")
+                self._recorder.event(core.client, stored, "Warning", reason, fault, "ReadSettings")
         return self._settings
 
 
@@ -129,7 +131,7 @@ def _settings(core: ClusterName, obj: Object) -> Iterable[Request]:
 
 
 def _of_project(planes: ServicePlanes) -> Callable[[ClusterName, Object], Iterable[Request]]:
-    """The entitlements of a project, which show that it is suspended."""
+    """The entitlements of a project: their status depends on whether it is suspended."""
 
     def to(_: ClusterName, obj: Object) -> Iterable[Request]:
         project = planes.projects.find(ClusterName(obj.metadata.name))

@@ -38,16 +38,16 @@ class Locations:
         cell, hub = self._planes.cells.get(request.cluster), self._planes.hub.sole()
         member = hub.informers.of(Member).cache.get("", request.cluster)
         stored = cell.informers.of(Location).cache.list()
-        kept = location(member).metadata.name if member and city_of(member) else ""
-        if any(_is_stale(each, kept) for each in stored) or kept not in _names(stored):
+        name = location(member).metadata.name if member and city_of(member) else ""
+        if any(_is_stale(each, name) for each in stored) or name not in _names(stored):
             # Something is to be created or deleted: read the hub live.
             member = await hub.client.find(Member, request.cluster)
         if member is not None:
-            await self._keep(cell, member, stored)
+            await self._ensure(cell, member, stored)
         return DONE
 
-    async def _keep(self, cell: Cluster, member: Member, stored: list[Location]) -> None:
-        """The Location of the cell's city, and none of a city that it served before."""
+    async def _ensure(self, cell: Cluster, member: Member, stored: list[Location]) -> None:
+        """Create the Location of the cell's city, and delete that of a city that it served before."""
         wanted = location(member) if city_of(member) else None
         name = wanted.metadata.name if wanted else ""
         for each in stored:
@@ -56,13 +56,13 @@ class Locations:
         if wanted is not None:
             known = next((each for each in stored if each.metadata.name == name), None)
             known = known or await cell.client.create(wanted)
-            await self._show(cell, known, wanted)
+            await self._update(cell, known, wanted)
 
-    async def _show(self, cell: Cluster, known: Location, wanted: Location) -> None:
+    async def _update(self, cell: Cluster, known: Location, wanted: Location) -> None:
         known = await cell.client.patch(known, msgspec.structs.replace(known, spec=wanted.spec))
         now = self._environment.now()
-        news = [_HERE.condition(ConditionType.READY, known.metadata.generation, now)]
-        conditions = put(known.status.conditions, news, now)
+        updates = [_HERE.condition(ConditionType.READY, known.metadata.generation, now)]
+        conditions = put(known.status.conditions, updates, now)
         await cell.client.patch_status(known, with_status(known, conditions=conditions))
 
 
@@ -89,15 +89,15 @@ class Offers:
                 await plane.client.delete(binding)
         for name, offer in wanted.items():
             binding = stored.get(name) or await plane.client.create(offer.binding)
-            await self._show(plane, binding, offer)
+            await self._update(plane, binding, offer)
         return DONE
 
-    async def _show(self, plane: Cluster, known: LocationBinding, offer: Offer) -> None:
+    async def _update(self, plane: Cluster, known: LocationBinding, offer: Offer) -> None:
         wanted = msgspec.structs.replace(known, spec=offer.binding.spec)
         known = await plane.client.patch(known, wanted)
         now, generation = self._environment.now(), known.metadata.generation
-        news = [offer.available.condition(ConditionType.AVAILABLE, generation, now)]
-        conditions = put(known.status.conditions, news, now)
+        updates = [offer.available.condition(ConditionType.AVAILABLE, generation, now)]
+        conditions = put(known.status.conditions, updates, now)
         await plane.client.patch_status(known, with_status(known, conditions=conditions))
 
 

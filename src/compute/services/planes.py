@@ -11,15 +11,12 @@ PLATFORM: Final = "milo-system"  # the services' namespace in the core plane
 
 @dataclass(frozen=True, slots=True)
 class ServicePlanes:
-    """The planes by role: Projects, registrations and grants in ``core``, one cluster; Clusters on the
-    ``hub``, one cluster; a plane for each Project, by its name; a plane for each cell, by the name
-    of its Cluster.
-    """
+    """The planes by role."""
 
-    core: Clusters
-    hub: Clusters
-    projects: Clusters
-    cells: Clusters
+    core: Clusters  # one cluster, with Projects, registrations and grants
+    hub: Clusters  # one cluster, with Clusters
+    projects: Clusters  # by the name of the Project
+    cells: Clusters  # by the name of the Cluster on the hub
 
     async def has_project(self, name: str) -> bool:
         """Whether a project exists and is not being deleted, read live."""

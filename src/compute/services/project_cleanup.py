@@ -1,7 +1,7 @@
 """Removing the content of the plane of a deleted project, in the order of its dependencies.
 
-Workloads are deleted first, and with them their deployments, instances and claims in every plane;
-then what has no controller any more; then networks.
+Workloads are deleted first, and with them their deployments, instances and claims in every plane.
+Then deployments and claims that no controller deletes any more, and networks last.
 """
 
 from collections.abc import Iterable
@@ -54,13 +54,15 @@ class Cleanup:
         """Remove what can be removed now, and return what is left and where."""
         started = project.metadata.deletion_timestamp or self._environment.now()
         await _delete_all(plane.client, Workload)
-        left = await _left(plane.client, _CONTENT)
+        left = await _remaining(plane.client, _CONTENT)
         if not left:
             await _delete_all(plane.client, Network)
-            left = await _left(plane.client, (Network,))
-            cells = await self._holding(await _address_holders(plane) if left else ())
+            left = await _remaining(plane.client, (Network,))
+            cells = await self._holding_cells(await _address_holders(plane) if left else ())
             return Removal(started, _plurals(left), cells)
-        removal = Removal(started, _plurals(left), await self._holding(self._claim_holders(plane)))
+        removal = Removal(
+            started, _plurals(left), await self._holding_cells(self._claim_holders(plane))
+        )
         if Workload not in left:
             await _delete_all(plane.client, WorkloadDeployment)
         if Workload not in left and WorkloadDeployment not in left:
@@ -68,9 +70,9 @@ class Cleanup:
         return removal
 
     async def _release_claims(self, plane: Cluster, removal: Removal) -> None:
-        """Delete the claims of cells that are not waited for, and those that no cell created.
+        """Delete the claims of cells that are not waited for, and claims that no cell created.
 
-        No deployment is left, so a cell that has observed this creates no other.
+        No deployment is left, so a cell that has observed this creates no more claims.
         """
         now = self._environment.now()
         for claim in (await plane.client.every(ResourceClaim)).items:
@@ -87,14 +89,14 @@ class Cleanup:
         names = [member.metadata.name for member in members]
         return [name for name in names if claims.count(_CREATOR, name)]
 
-    async def _holding(self, names: Iterable[str]) -> list[HoldingCell]:
+    async def _holding_cells(self, names: Iterable[str]) -> list[HoldingCell]:
         cells = [await self._cell(name) for name in sorted(names)]
         return [cell for cell in cells if cell is not None]
 
     async def _cell(self, name: str) -> HoldingCell | None:
         """A cell, and why it is not Ready; None for a cell whose Cluster was deleted.
 
-        Live reads decide that a cell is not Ready: by now it may be back, with running instances.
+        Only a live read shows that a cell is not Ready: it may be back, with running instances.
         """
         hub = self._planes.hub.sole()
         member = hub.informers.of(Member).cache.get("", name)
@@ -125,7 +127,7 @@ def _plurals(kinds: Iterable[type[Object]]) -> tuple[str, ...]:
     return tuple(kind.RESOURCE.plural for kind in kinds)
 
 
-async def _left(client: Client, kinds: Iterable[type[Object]]) -> list[type[Object]]:
+async def _remaining(client: Client, kinds: Iterable[type[Object]]) -> list[type[Object]]:
     """The kinds of which objects are left, read live."""
     pages = [(kind, await client.list(kind, options=_ONE)) for kind in kinds]
     return [kind for kind, page in pages if page.items or page.unreadable]

@@ -54,9 +54,8 @@ class Projects:
         self._environment = environment
         self._recorder = recorder
         self._cleanup = Cleanup(planes, environment)
-        self._leaving: dict[
-            str, None
-        ] = {}  # projects being deleted; every change in their planes requeues them
+        # Projects that are being deleted. Every change in their planes requeues them.
+        self._leaving: dict[str, None] = {}
 
     async def reconcile(self, request: Request) -> Result:
         core = self._planes.core.get(request.cluster)
@@ -100,7 +99,7 @@ class Projects:
         self._leaving[name] = None
         # A project that was never ready has nothing in its plane: it was never engaged.
         if _was_ready(project):
-            # An earlier process may have removed the plane and died before it released the project.
+            # An earlier process may have removed the plane and stopped before it released the project.
             await self._keeper.ensure(name)
             project, removal = await self._clean_up(core, project)
             now = self._environment.now()
@@ -130,18 +129,18 @@ class Projects:
     async def _report_cleanup(self, core: Cluster, project: Project, cleanup: Candidate) -> Project:
         """Report the progress of the removal. The project is not Ready for the same reason."""
         not_ready = Candidate("", cleanup.reason, cleanup.message)
-        news: dict[str, Candidate] = {
+        updates: dict[str, Candidate] = {
             NeighbourCondition.RESOURCE_CLEANUP: cleanup,
             ConditionType.READY: not_ready,
         }
-        return await self._report(core, project, news)
+        return await self._report(core, project, updates)
 
     async def _report(
         self, core: Cluster, project: Project, verdicts: Mapping[str, Candidate]
     ) -> Project:
         now, generation = self._environment.now(), project.metadata.generation
-        news = [verdict.condition(kind, generation, now) for kind, verdict in verdicts.items()]
-        conditions = put(project.status.conditions, news, now)
+        updates = [verdict.condition(kind, generation, now) for kind, verdict in verdicts.items()]
+        conditions = put(project.status.conditions, updates, now)
         return await core.client.patch_status(project, with_status(project, conditions=conditions))
 
 

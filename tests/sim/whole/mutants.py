@@ -251,7 +251,7 @@ MUTANTS: Final[dict[str, Mutant]] = {
         "s10", Graft(workload.WorkloadReconciler, "_remove", lets_the_workload_go_first)
     ),
     "leaves the copy in the cell": Mutant(
-        "L2|L3", Graft(execution.Execution, "_left", later(answer=False))
+        "L2|L3", Graft(execution.Execution, "_delete_copy", later(answer=True))
     ),
     "stops what the hub cannot see": Mutant(
         "s2|s15", Graft(write_back.WriteBackReconciler, "reconcile", stops_what_the_hub_cannot_see)

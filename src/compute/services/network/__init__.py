@@ -4,7 +4,9 @@
                 |                             ^                          |
     cell:  NetworkBinding -> NetworkContext -> SubnetClaim ----------> Subnet
 
-While the project is unreachable, a cell keeps its addresses: only a new network or claim needs it.
+While the project is unreachable, a cell keeps its addresses. Only a new network or claim needs the
+project. Start with `service`, which lists the controllers; `subnet_ledger` and `allocation` are the
+core.
 """
 
 from compute.services.network.service import controllers

@@ -1,9 +1,10 @@
 """Allocation of addresses of a Network to claims, so that no two ever overlap.
 
-Reconcile passes of one Network run one at a time, and only they allocate. If two processes run such
-a pass at once, the resource version of the Network decides: an entry is written first, which blocks
-the range, and counts only once a number on the Network was raised in the version that was read
-before the ledger. Of two processes that read the same ledger, only one can do that.
+Only reconcile passes of a Network allocate, and these run one at a time. If two processes run such a
+pass at once, the resource version of the Network decides. A pass reads the Network, then its ledger.
+It writes a new entry, which blocks the range. The entry counts only after a counter on the Network was
+raised in the version that was read first. Of two processes that read the same ledger, only one can
+raise it.
 """
 
 from collections.abc import Mapping
@@ -36,10 +37,10 @@ Refusal = Unsupported | Occupied
 
 @dataclass(slots=True)
 class AllocationResult:
-    """The result of a pass: the claims that were refused, and the errors of unreachable cells."""
+    """The result of a pass: the refused claims, and the errors of unreachable cells."""
 
     refusals: dict[SubnetHolder, Refusal] = field(default_factory=dict)
-    trouble: list[Exception] = field(default_factory=list)
+    errors: list[Exception] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -61,7 +62,7 @@ class Allocation:
                 claim = await live.current(cell.client, cached)
                 subnet = await cell.client.find(Subnet, holder.claim, holder.namespace)
             except (ApiError, OSError) as error:
-                outcome.trouble.append(error)
+                outcome.errors.append(error)
                 continue
             if claim is None:
                 continue
@@ -75,21 +76,21 @@ class Allocation:
     ) -> Refusal | None:
         """Allocate addresses to a claim; the refusal, if that is not possible."""
         name = subnet_ledger.entry_name(cell.name, claim.metadata.name)
-        mine = self.entries.get(name)
-        if mine is not None and subnet_ledger.is_allocated(mine):
+        present = self.entries.get(name)
+        if present is not None and subnet_ledger.is_allocated(present):
             return None
         taken = subnet_ledger.prefixes(each for key, each in self.entries.items() if key != name)
-        if mine is not None and _overlaps(mine, taken):
-            await self.project.client.delete(mine)
+        if present is not None and _overlaps(present, taken):
+            await self.project.client.delete(present)
             del self.entries[name]
-            mine = None
-        if mine is None:
+            present = None
+        if present is None:
             prefix = self._chosen(claim, subnet, taken)
             if isinstance(prefix, Refusal):
                 return prefix
             fresh = subnet_ledger.entry(self.network, cell.name, claim, prefix)
-            mine = self.entries[name] = await self.project.client.create(fresh)
-        self.entries[name] = await self._committed(mine)
+            present = self.entries[name] = await self.project.client.create(fresh)
+        self.entries[name] = await self._committed(present)
         return None
 
     def _chosen(
@@ -103,7 +104,7 @@ class Allocation:
         return allocated(within, AddressRequest(wanted.start_address, wanted.prefix_length), taken)
 
     async def _committed(self, entry: Subnet) -> Subnet:
-        """Allocate the entry. No process that read the ledger without it can take the same range."""
+        """Allocate the entry. A process that read the ledger without it cannot allocate the same range."""
         meta = self.network.metadata
         count = meta.annotations.get(subnet_ledger.ALLOCATIONS, "")
         number = int(count) + 1 if count.isdecimal() else 1
@@ -120,8 +121,8 @@ class Allocation:
             (network_conditions.ALLOCATED, network_conditions.READY),
             claim.metadata.generation,
         )
-        news = network_conditions.refused(kinds, reason(refusal), refusal.why, generation)
-        conditions = put(claim.status.conditions, news, self.environment.now())
+        updates = network_conditions.refused(kinds, reason(refusal), refusal.why, generation)
+        conditions = put(claim.status.conditions, updates, self.environment.now())
         await cell.client.patch_status(claim, with_status(claim, conditions=conditions))
 
 
@@ -144,7 +145,7 @@ def _status(entry: Subnet, environment: ExecutionEnvironment) -> SubnetStatus:
     spec, generation = entry.spec, entry.metadata.generation
     addresses = f"{spec.start_address}/{spec.prefix_length}"
     message = f"{addresses} is set aside for {spec.location.name}"
-    news = (
+    updates = (
         network_conditions.condition(
             network_conditions.ALLOCATED,
             "True",
@@ -157,7 +158,7 @@ def _status(entry: Subnet, environment: ExecutionEnvironment) -> SubnetStatus:
         ),
     )
     return SubnetStatus(
-        conditions=put(entry.status.conditions, news, environment.now()),
+        conditions=put(entry.status.conditions, updates, environment.now()),
         prefix_length=spec.prefix_length,
         start_address=spec.start_address,
     )

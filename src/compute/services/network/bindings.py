@@ -1,7 +1,7 @@
 """NetworkBindings: requests for a network at a location. The first one creates the context there.
 
-Only then is the Network read from the project: later bindings find the context, and need nothing
-outside the cell.
+The Network is read from the project only for the first one. Later bindings use the context, and need
+nothing outside the cell.
 """
 
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from compute.api.networking import Network, NetworkBinding, NetworkContext, Netw
 from compute.api.reasons import NeighbourReason, Reason
 from compute.decide.conditions import find, put
 from compute.services.network import deletions, joins, network_conditions
-from compute.services.network.contexts import context
+from compute.services.network.contexts import new_context
 from compute.services.planes import ServicePlanes
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import Condition, with_status
@@ -44,30 +44,32 @@ class NetworkBindings:
         if binding is None or binding.deleting:
             return DONE
         name = joins.context_name(binding)
-        found = cell.informers.of(NetworkContext).cache.get(request.namespace, name)
-        if found is None or found.deleting:
-            await self._make(cell, binding)
-        elif message := self._too_late(binding, found):
+        context = cell.informers.of(NetworkContext).cache.get(request.namespace, name)
+        if context is None or context.deleting:
+            await self._create_context(cell, binding)
+        elif message := self._attach_refusal(binding, context):
             await self._refuse(cell, binding, Reason.NETWORK_TERMINATING, message)
         else:
-            await self._report(cell, binding, found)
+            await self._report(cell, binding, context)
         return DONE
 
-    def _too_late(self, binding: NetworkBinding, at: NetworkContext) -> str:
+    def _attach_refusal(self, binding: NetworkBinding, context: NetworkContext) -> str:
         """Why a binding is not attached to an existing context; empty if it is or may be attached."""
         if _is_attached(binding):
             return ""
-        network = joins.network_of(at, at.spec.network.name)
+        network = joins.network_of(context, context.spec.network.name)
         return deletions.terminating(self._planes.projects, network)
 
-    async def _report(self, cell: Cluster, binding: NetworkBinding, at: NetworkContext) -> None:
+    async def _report(
+        self, cell: Cluster, binding: NetworkBinding, context: NetworkContext
+    ) -> None:
         """Copy the state of the context to the binding."""
-        meta = at.metadata
+        meta = context.metadata
         reference = NetworkContextRef(name=meta.name, namespace=meta.namespace)
         attached = with_status(binding, network_context_ref=reference)
-        await self._write(cell, binding, attached, _of_state(at, binding.metadata.generation))
+        await self._write(cell, binding, attached, _of_state(context, binding.metadata.generation))
 
-    async def _make(self, cell: Cluster, binding: NetworkBinding) -> None:
+    async def _create_context(self, cell: Cluster, binding: NetworkBinding) -> None:
         """Create the context, or report why there is none."""
         project = await joins.project_namespace(cell, binding.metadata.namespace)
         if project is None:
@@ -90,12 +92,12 @@ class NetworkBindings:
             await self._refuse(cell, binding, Reason.NETWORK_TERMINATING, message)
             return
         if await live.current(cell.client, binding) is not None:
-            await cell.client.create(context(binding, project))
+            await cell.client.create(new_context(binding, project))
 
     async def _network(
         self, cell: Cluster, binding: NetworkBinding, key: Request
     ) -> Network | None:
-        """The Network, read live. A project that is missing may be engaged later."""
+        """The Network, read live. A project that is not engaged may be engaged later."""
         project = self._planes.projects.find(key.cluster)
         if project is None:
             why = f"The project {key.cluster} is not known to the network service"
@@ -105,25 +107,25 @@ class NetworkBindings:
 
     async def _refuse(self, cell: Cluster, binding: NetworkBinding, reason: str, why: str) -> None:
         detached = with_status(binding, network_context_ref=None)
-        news = network_conditions.refused(
+        updates = network_conditions.refused(
             (network_conditions.READY,), reason, why, binding.metadata.generation
         )
-        await self._write(cell, binding, detached, news)
+        await self._write(cell, binding, detached, updates)
 
     async def _write(
         self,
         cell: Cluster,
         binding: NetworkBinding,
         wanted: NetworkBinding,
-        news: tuple[Condition, ...],
+        updates: tuple[Condition, ...],
     ) -> None:
-        conditions = put(wanted.status.conditions, news, self._environment.now())
+        conditions = put(wanted.status.conditions, updates, self._environment.now())
         await cell.client.patch_status(binding, with_status(wanted, conditions=conditions))
 
-    def _of_context(self, cluster: ClusterName, at: NetworkContext) -> Iterable[Request]:
-        meta = at.metadata
-        found = joins.bindings_to(self._planes.cells.get(cluster), meta.namespace, meta.name)
-        return [_request(cluster, binding) for binding in found]
+    def _of_context(self, cluster: ClusterName, context: NetworkContext) -> Iterable[Request]:
+        meta = context.metadata
+        bindings = joins.bindings_to(self._planes.cells.get(cluster), meta.namespace, meta.name)
+        return [_request(cluster, binding) for binding in bindings]
 
     def _of_namespace(self, cluster: ClusterName, namespace: Namespace) -> Iterable[Request]:
         cell = self._planes.cells.get(cluster)
@@ -131,7 +133,7 @@ class NetworkBindings:
         return [Request(cluster, *key) for key in keys]
 
     def _of_network(self, cluster: ClusterName, network: Network) -> Iterable[Request]:
-        """The bindings that may wait for it: an attached one is requeued by its context."""
+        """The bindings that may wait for the Network. An attached binding is requeued by its context."""
         meta = network.metadata
         key = Request(cluster, meta.namespace, meta.name)
         for cell in self._planes.cells:
@@ -150,8 +152,8 @@ def _is_attached(binding: NetworkBinding) -> bool:
     return binding.status.network_context_ref is not None
 
 
-def _of_state(at: NetworkContext, generation: int) -> tuple[Condition, ...]:
-    ready = find(at.status.conditions, network_conditions.READY)
+def _of_state(context: NetworkContext, generation: int) -> tuple[Condition, ...]:
+    ready = find(context.status.conditions, network_conditions.READY)
     if ready is not None and ready.status == "True":
         if ready.reason == Reason.NETWORK_TERMINATING:
             return (network_conditions.usable(ready.message, generation),)
@@ -165,6 +167,6 @@ def _of_state(at: NetworkContext, generation: int) -> tuple[Condition, ...]:
         return network_conditions.refused(
             (network_conditions.READY,), ready.reason, ready.message, generation
         )
-    why = f"The network is being set up at {at.spec.location.name}"
+    why = f"The network is being set up at {context.spec.location.name}"
     reason = NeighbourReason.NETWORK_CONTEXT_NOT_READY
     return network_conditions.refused((network_conditions.READY,), reason, why, generation)

@@ -1,6 +1,6 @@
 """Claims for addresses, in a cell: each gets the Subnet that its project's ledger has for it.
 
-An existing Subnet does not need the project: it is reported however long the project is unreachable.
+An existing Subnet does not need the project: its state is reported while the project is unreachable.
 """
 
 from collections.abc import Iterable
@@ -50,14 +50,16 @@ class Claims:
         subnet = cell.informers.of(Subnet).cache.get(request.namespace, request.name)
         network = joins.network_of_claim(cell, claim)
         if subnet is None and network is not None:
-            subnet = await self._make(cell, claim, network)
+            subnet = await self._create_subnet(cell, claim, network)
         if subnet is None or subnet.deleting:
             return DONE
         subnet = await self._corrected(cell, subnet, network)
         await self._report(cell, claim, await self._programmed(cell, subnet))
         return DONE
 
-    async def _make(self, cell: Cluster, claim: SubnetClaim, network: Request) -> Subnet | None:
+    async def _create_subnet(
+        self, cell: Cluster, claim: SubnetClaim, network: Request
+    ) -> Subnet | None:
         """Create the Subnet as the ledger has it; None while the ledger has none."""
         project = self._planes.projects.get(network.cluster)
         name = subnet_ledger.entry_name(cell.name, claim.metadata.name)
@@ -66,15 +68,17 @@ class Claims:
         if entry is None or entry.deleting or not _is_for(entry, cell, claim):
             return None
         present = await live.current(cell.client, claim)
-        at = await cell.client.find(NetworkContext, entry.spec.network_context.name, meta.namespace)
-        if present is None or at is None or at.deleting:
+        context = await cell.client.find(
+            NetworkContext, entry.spec.network_context.name, meta.namespace
+        )
+        if present is None or context is None or context.deleting:
             return None
         return await cell.client.create(
             Subnet(
                 metadata=ObjectMeta(
                     name=meta.name,
                     namespace=meta.namespace,
-                    owner_references=(at.reference(controller=True),),
+                    owner_references=(context.reference(controller=True),),
                 ),
                 spec=subnet_ledger.spec(entry),
             )
@@ -95,11 +99,11 @@ class Claims:
     async def _programmed(self, cell: Cluster, subnet: Subnet) -> Subnet:
         """The Subnet with its conditions and addresses in its status."""
         spec, generation = subnet.spec, subnet.metadata.generation
-        news = network_conditions.subnet_ready(
+        updates = network_conditions.subnet_ready(
             f"{spec.start_address}/{spec.prefix_length}", generation
         )
         status = SubnetStatus(
-            conditions=put(subnet.status.conditions, news, self._environment.now()),
+            conditions=put(subnet.status.conditions, updates, self._environment.now()),
             prefix_length=spec.prefix_length,
             start_address=spec.start_address,
         )
@@ -108,19 +112,19 @@ class Claims:
 
     async def _report(self, cell: Cluster, claim: SubnetClaim, subnet: Subnet) -> None:
         spec, generation = subnet.spec, claim.metadata.generation
-        news = network_conditions.claim_ready(
+        updates = network_conditions.claim_ready(
             f"{spec.start_address}/{spec.prefix_length}", generation
         )
         status = SubnetClaimStatus(
-            conditions=put(claim.status.conditions, news, self._environment.now()),
+            conditions=put(claim.status.conditions, updates, self._environment.now()),
             prefix_length=spec.prefix_length,
             start_address=spec.start_address,
             subnet_ref=LocalRef(name=subnet.metadata.name),
         )
         await cell.client.patch_status(claim, msgspec.structs.replace(claim, status=status))
 
-    def _of_context(self, cluster: ClusterName, at: NetworkContext) -> Iterable[Request]:
-        network = joins.network_of(at, at.spec.network.name)
+    def _of_context(self, cluster: ClusterName, context: NetworkContext) -> Iterable[Request]:
+        network = joins.network_of(context, context.spec.network.name)
         claims = joins.claims_of(self._planes.cells.get(cluster), network) if network else ()
         return [Request(cluster, c.metadata.namespace, c.metadata.name) for c in claims]
 

@@ -30,11 +30,11 @@ from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.requests import DONE, ClusterName, Request, Result
 from kubekit.runtime.sources import Source, mapped, own
 
-# An Instance that outlives its deployment's binding is not watched from here.
+# The context's sources do not watch Instances, so a context that is still used is checked again.
 _WHILE_USED: Final = Result(requeue_after=timedelta(seconds=30))
 
 
-def context(binding: NetworkBinding, project: ProjectNamespace) -> NetworkContext:
+def new_context(binding: NetworkBinding, project: ProjectNamespace) -> NetworkContext:
     """The context that a binding needs. Its labels name the project of the network."""
     return NetworkContext(
         metadata=ObjectMeta(
@@ -70,27 +70,27 @@ class Contexts:
 
     async def reconcile(self, request: Request) -> Result:
         cell = self._cells.get(request.cluster)
-        found = cell.informers.of(NetworkContext).cache.get(request.namespace, request.name)
-        if found is None or found.deleting:
+        context = cell.informers.of(NetworkContext).cache.get(request.namespace, request.name)
+        if context is None or context.deleting:
             return DONE
         if not joins.bindings_to(cell, request.namespace, request.name):
-            return await self._unbound(cell, found)
-        network = joins.network_of(found, found.spec.network.name)
+            return await self._unbound(cell, context)
+        network = joins.network_of(context, context.spec.network.name)
         terminating = deletions.terminating(self._projects, network)
-        news = _conditions(found, _fault(cell, found), _refusal(cell, found), terminating)
-        conditions = put(found.status.conditions, news, self._environment.now())
-        await cell.client.patch_status(found, with_status(found, conditions=conditions))
+        updates = _conditions(context, _fault(cell, context), _refusal(cell, context), terminating)
+        conditions = put(context.status.conditions, updates, self._environment.now())
+        await cell.client.patch_status(context, with_status(context, conditions=conditions))
         return DONE
 
-    async def _unbound(self, cell: Cluster, found: NetworkContext) -> Result:
+    async def _unbound(self, cell: Cluster, context: NetworkContext) -> Result:
         """Delete a context if live reads confirm that it is unused."""
-        namespace = found.metadata.namespace
+        namespace = context.metadata.namespace
         bindings = await cell.client.every(NetworkBinding, namespace)
-        if any(joins.context_name(each) == found.metadata.name for each in bindings.items):
+        if any(joins.context_name(each) == context.metadata.name for each in bindings.items):
             return DONE  # its watch event requeues the request
-        if await _is_used(cell, found):
+        if await _is_used(cell, context):
             return _WHILE_USED
-        await cell.client.delete(found)
+        await cell.client.delete(context)
         return DONE
 
     def _of_faults(self, cluster: ClusterName, settings: ConfigMap) -> Iterable[Request]:
@@ -104,8 +104,8 @@ class Contexts:
         meta = network.metadata
         key = Request(cluster, meta.namespace, meta.name)
         for cell in self._cells if network.deleting else ():
-            for at in joins.contexts_of(cell, key):
-                yield Request(cell.name, at.metadata.namespace, at.metadata.name)
+            for context in joins.contexts_of(cell, key):
+                yield Request(cell.name, context.metadata.namespace, context.metadata.name)
 
 
 def _of_binding(cluster: ClusterName, binding: NetworkBinding) -> Iterable[Request]:
@@ -116,26 +116,26 @@ def _of_claim(cluster: ClusterName, claim: SubnetClaim) -> Iterable[Request]:
     yield Request(cluster, claim.metadata.namespace, claim.spec.network_context.name)
 
 
-def _fault(cell: Cluster, found: NetworkContext) -> str:
+def _fault(cell: Cluster, context: NetworkContext) -> str:
     """The message of a simulated failure; empty if there is none."""
-    network, location = found.spec.network.name, found.spec.location.name
+    network, location = context.spec.network.name, context.spec.location.name
     failing = faults(cell).fail(network)
     return f"The network {network} could not be set up at {location}" if failing else ""
 
 
-def _refusal(cell: Cluster, found: NetworkContext) -> str:
+def _refusal(cell: Cluster, context: NetworkContext) -> str:
     """Why no claim gets addresses here; empty if one has some, or may still get them."""
-    claims = joins.claims_at(cell, found)
+    claims = joins.claims_at(cell, context)
     if any(is_true(claim.status.conditions, network_conditions.READY) for claim in claims):
         return ""
     allocated = (find(claim.status.conditions, network_conditions.ALLOCATED) for claim in claims)
     return next((each.message for each in allocated if each and each.status == "False"), "")
 
 
-async def _is_used(cell: Cluster, found: NetworkContext) -> bool:
+async def _is_used(cell: Cluster, context: NetworkContext) -> bool:
     """Whether an Instance may have an address there."""
-    network = found.spec.network.name
-    instances = await cell.client.every(Instance, found.metadata.namespace)
+    network = context.spec.network.name
+    instances = await cell.client.every(Instance, context.metadata.namespace)
     return any(
         interface.network.name == network
         for instance in instances.items
@@ -145,10 +145,10 @@ async def _is_used(cell: Cluster, found: NetworkContext) -> bool:
 
 
 def _conditions(
-    found: NetworkContext, failed: str, refused: str, terminating: str
+    context: NetworkContext, failed: str, refused: str, terminating: str
 ) -> tuple[Condition, ...]:
-    """The conditions of a context, which may have failed or get no addresses."""
-    generation, reason = found.metadata.generation, Reason.NETWORK_FAILED_TO_CREATE
+    """The conditions of a context. The messages are empty where there is no failure or refusal."""
+    generation, reason = context.metadata.generation, Reason.NETWORK_FAILED_TO_CREATE
     if failed:
         return network_conditions.refused(
             (network_conditions.PROGRAMMED, network_conditions.READY), reason, failed, generation

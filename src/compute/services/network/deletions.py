@@ -22,7 +22,7 @@ def terminating(projects: Clusters, network: Request | None) -> str:
 
 
 def terminating_message(network: Network) -> str:
-    """The same for a Network that was read."""
+    """The Ready message of this Network if it is being deleted; empty if not."""
     if not network.deleting:
         return ""
     ready = find(network.status.conditions, network_conditions.READY)

@@ -1,4 +1,4 @@
-"""Simulated failures: which networks cannot be set up in a cell, so that users can see what happens.
+"""Simulated failures: networks that cannot be set up in a cell, to show users what happens then.
 
 They are set in the ConfigMap ``network-faults`` of the cell's namespace compute-system:
 
@@ -45,7 +45,7 @@ def is_ours(settings: ConfigMap) -> bool:
 
 
 class FaultKeysCheck:
-    """Reports unknown keys in an event: the operators of the cell expect something to fail."""
+    """Reports unknown keys in an event: a misspelt key would have no effect and no message."""
 
     def __init__(self, cells: Clusters, recorder: EventRecorder) -> None:
         self._cells = cells

@@ -1,8 +1,8 @@
-"""Networks of a project: whether they can be used, which claims have their addresses, and their removal.
+"""Networks of a project: their conditions, the allocation of their addresses, and their removal.
 
-A deleted Network is released when no Workload names it and its addresses have been released; until
-then its conditions say what uses it. Addresses are released once claim and Subnet are gone from the
-cell: an unreachable cell keeps them, since its instances keep running.
+A deleted Network is released when no Workload names it and its addresses have been released. Until
+then its conditions show what uses it. Addresses are released once claim and Subnet are gone from the
+cell. An unreachable cell keeps its addresses, since its instances keep running.
 """
 
 from collections.abc import Iterable, Iterator
@@ -66,11 +66,11 @@ class Networks:
         use = reports.use_of(project, network, members)
         if not network.deleting:
             network = await commit.add_finalizer(project.client, network, finalizers.NETWORK)
-        elif use.is_over and await _ended(project, network):
+        elif use.is_over and await _remove_finalizer_if_unused(project, network):
             return DONE
         network = await self._allocate(project, network, wanted, outcome)
         await self._report(project, network, reports.conditions(network, use, outcome))
-        for error in outcome.trouble[:1]:
+        for error in outcome.errors[:1]:
             raise error
         return DONE
 
@@ -87,7 +87,7 @@ class Networks:
     async def _allocate(
         self, project: Cluster, network: Network, wanted: Wanted, outcome: AllocationResult
     ) -> Network:
-        """The Network, after addresses were allocated for every claim without them."""
+        """Allocate addresses for every claim without them. Returns the Network as it was written last."""
         entries = {
             subnet_ledger.holder(each): each for each in subnet_ledger.cached(project, network)
         }
@@ -113,7 +113,7 @@ class Networks:
     async def _release(
         self, project: Cluster, network: Network, wanted: Wanted, outcome: AllocationResult
     ) -> None:
-        """Delete the entries of claims that are gone from the ledger."""
+        """Delete the ledger entries of claims that are gone."""
         for entry in subnet_ledger.cached(project, network):
             holder = subnet_ledger.holder(entry)
             if holder in wanted or entry.deleting:
@@ -121,13 +121,13 @@ class Networks:
             try:
                 gone = await self._is_gone(holder)
             except (ApiError, OSError) as error:
-                outcome.trouble.append(error)
+                outcome.errors.append(error)
                 continue
             if gone:
                 await live.delete(project.client, entry)
 
     async def _is_gone(self, holder: SubnetHolder) -> bool:
-        """Whether a claim is certainly gone; it counts as gone if its cell is no longer a member."""
+        """Whether a claim is gone, read live. It counts as gone if its cell is no longer a member."""
         if await self._planes.hub.sole().client.find(Member, holder.cell) is None:
             return True
         cell = self._planes.cells.find(cluster_name(holder.cell))
@@ -140,10 +140,10 @@ class Networks:
         )
 
     async def _report(
-        self, project: Cluster, network: Network, news: tuple[Condition, ...]
+        self, project: Cluster, network: Network, updates: tuple[Condition, ...]
     ) -> None:
         before = network.status.conditions
-        conditions = put(before, news, self._environment.now())
+        conditions = put(before, updates, self._environment.now())
         wanted = msgspec.structs.replace(network, status=NetworkStatus(conditions=conditions))
         await project.client.patch_status(network, wanted)
         for action, new in reports.warnings(before, conditions):
@@ -181,8 +181,8 @@ class Networks:
         for project, entry in joins.entries_for(self._planes.projects, name):
             yield from _of_entry(project.name, entry)
         cell = self._planes.cells.find(cluster_name(name))
-        for at in cell.informers.of(NetworkContext).cache.list() if cell else ():
-            yield from _of_context(name, at)
+        for context in cell.informers.of(NetworkContext).cache.list() if cell else ():
+            yield from _of_context(name, context)
 
 
 def _wanted(cells: Iterable[Cluster], network: Request) -> Wanted:
@@ -199,13 +199,13 @@ def _of_entry(cluster: ClusterName, entry: Subnet) -> Iterable[Request]:
         yield Request(cluster, entry.metadata.namespace, name)
 
 
-def _of_context(_: str, at: NetworkContext) -> Iterable[Request]:
-    network = joins.network_of(at, at.spec.network.name)
+def _of_context(_: str, context: NetworkContext) -> Iterable[Request]:
+    network = joins.network_of(context, context.spec.network.name)
     return () if network is None else (network,)
 
 
-async def _ended(project: Cluster, network: Network) -> bool:
-    """Whether a Network was as unused as the caches say, and its finalizer was removed."""
+async def _remove_finalizer_if_unused(project: Cluster, network: Network) -> bool:
+    """Remove the finalizer if live reads confirm that the Network is unused. Returns whether they do."""
     workloads = (await project.client.every(Workload)).items
     if network_use.users(network, workloads) or await subnet_ledger.live(project.client, network):
         return False

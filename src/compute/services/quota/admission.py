@@ -29,10 +29,10 @@ def admit_claim(
 
 
 class ClaimAdmission:
-    """The same, with the current registrations of the core plane.
+    """Admits claims by the current registrations of the core plane.
 
-    They are watched from the moment the core plane is engaged: a watch that starts with the first
-    claim would refuse that claim.
+    Their watch starts when the core plane is engaged. If it started with the first claim, that claim
+    would be refused.
     """
 
     def __init__(self, core: Clusters) -> None:

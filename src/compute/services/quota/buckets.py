@@ -1,7 +1,7 @@
 """Buckets: the usage of one project and one resource type, for users to read.
 
-No decision depends on them. So they are written at most once a second, and a thousand claims that
-arrive at once are a few writes of a bucket.
+No decision depends on them. So they are written at most once a second: a thousand claims that arrive
+at once cause only a few writes.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,24 +30,24 @@ class Buckets:
     def __init__(self) -> None:
         self._written: dict[str, datetime] = {}
 
-    async def keep(
+    async def update(
         self, context: BudgetContext, granted: Sequence[ClaimEntry], registered: Iterable[str]
     ) -> timedelta | None:
-        """Update the buckets of a project to the ledger and to the claims just granted.
+        """Update the buckets of a project from the ledger and the claims just granted.
 
         Returns how long to wait if it is too early to write.
         """
         wanted = _statuses(context, granted, registered)
         stored = {each.spec.resource_type: each for each in _stored(context.core, context.name)}
-        news = [
+        updates = [
             kind for kind, status in wanted.items() if not _is_current(stored.get(kind), status)
         ]
-        if not news:
+        if not updates:
             return None
         early = self._written.get(context.name, context.now - _PACE) + _PACE - context.now
         if early > timedelta():
             return early
-        for kind in news:
+        for kind in updates:
             bucket = stored.get(kind) or await _create(context, kind)
             status = msgspec.structs.replace(
                 wanted[kind],
@@ -69,7 +69,7 @@ def _statuses(
     """The statuses that the buckets should have, by resource type."""
     grants = lookups.grants_of(context.core, context.name)
     limit = budget.limits(grants, context.name)
-    used, holders = _with(context.claims, granted)
+    used, holders = _usage(context.claims, granted)
     known = dict.fromkeys(registered)
     claimed = [kind for kind in context.claims.types() if kind in known]
     existing = [each.spec.resource_type for each in _stored(context.core, context.name)]
@@ -87,14 +87,14 @@ def _statuses(
     return statuses
 
 
-def _with(
+def _usage(
     ledger: ClaimLedger, granted: Sequence[ClaimEntry]
 ) -> tuple[Mapping[str, int], Mapping[str, int]]:
-    """What is used and by how many claims, with claims that the ledger does not show as granted yet."""
+    """What is used, and by how many claims. It includes grants that the ledger does not show yet."""
     used, holders = dict(ledger.used), dict(ledger.holders)
     for entry in granted:
-        now = ledger.get(entry.key)
-        if now is not None and now.waits and now.uid == entry.uid:
+        current = ledger.get(entry.key)
+        if current is not None and current.waits and current.uid == entry.uid:
             for kind, amount in entry.need:
                 used[kind] = used.get(kind, 0) + amount
                 holders[kind] = holders.get(kind, 0) + 1

@@ -1,8 +1,8 @@
 """Budgets: one reconcile pass at a time for each project answers its claims.
 
 A pass grants waiting claims from the remaining budget, the oldest first, in batches. It first writes
-reservations into the project's ledger, bound to the version it read (see `decide.budget.ledger`).
-So two processes at once, or one that restarts in the middle, never grant the same budget twice.
+reservations into the project's ledger, bound to the version it read (see `decide.budget.ledger`). So
+the same budget is never granted twice, neither by two processes nor after a restart in between.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -47,7 +47,7 @@ class BudgetKeeper:
         self._holder = environment.uid()
         self._buckets = Buckets()
         self._batched: dict[str, datetime] = {}  # the time of the last batch, by project
-        self._rules: dict[str, Rules] = {}  # for which refused claims were checked, by project
+        self._rules: dict[str, Rules] = {}  # by which the refused claims were checked, by project
 
     async def reconcile(self, request: Request) -> Result:
         context = self._context(request)
@@ -80,8 +80,8 @@ class BudgetKeeper:
     async def _fulfil(self, context: BudgetContext, reserved: Sequence[ClaimEntry]) -> Result:
         """Grant the claims that have a reservation.
 
-        If another process made the reservations, it gets time to do so. Nothing new is reserved
-        meanwhile.
+        If another process made the reservations, it gets a grace period to grant them itself. Nothing
+        new is reserved meanwhile.
         """
         waited = context.now - context.ledger.written
         if context.ledger.holder != self._holder and waited < _GRACE:
@@ -93,14 +93,14 @@ class BudgetKeeper:
         """One batch: grant the first claims in order, and deny the other new claims."""
         limit, registered = context.limits(), context.registered()
         left = budget.left(limit, context.claims.used)
-        positions = budget.choose(context.claims.lines(), left, MOST)
+        positions = budget.choose(context.claims.queues(), left, MOST)
         if positions:  # a grant must rest on limits that are read live
             limit = await context.live_limits()
             left = budget.left(limit, context.claims.used)
-            positions = budget.choose(context.claims.lines(), left, MOST)
+            positions = budget.choose(context.claims.queues(), left, MOST)
         chosen = list(_entries(context, ((each.namespace, each.name) for each in positions)))
         valid = [entry for entry in chosen if not context.faults(entry, registered)]
-        rest = _less(left, valid)
+        rest = _remaining(left, valid)
         others = _denied(context, chosen, valid, rest)
         answered = False
         if valid:
@@ -110,7 +110,7 @@ class BudgetKeeper:
         for entry in others:
             answered |= await self._deny(context, entry, (limit, rest), registered)
         await self._check_refused(context, registered)
-        due = await self._buckets.keep(context, valid, registered)
+        due = await self._buckets.update(context, valid, registered)
         await self._leaks.check(context.cluster, context.claims)
         if not (valid or others):
             return Result(requeue_after=due)
@@ -176,8 +176,8 @@ def _denied(
     return [*against, *islice(lacking, MOST)]
 
 
-def _less(left: Mapping[str, int], entries: Iterable[ClaimEntry]) -> dict[str, int]:
-    """What is left once these are granted."""
+def _remaining(left: Mapping[str, int], entries: Iterable[ClaimEntry]) -> dict[str, int]:
+    """What is left of the budget once these claims are granted."""
     rest = dict(left)
     for entry in entries:
         for kind, amount in entry.need:

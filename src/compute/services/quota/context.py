@@ -79,7 +79,7 @@ class BudgetContext:
         return int(newest) < self.ledger.revision and claims.seen(newest)
 
     async def reserve(self, entries: Sequence[ClaimEntry], holder: str) -> None:
-        """Write the reservations; a `Conflict` if the ledger was written since it was read."""
+        """Write the reservations. Raises `Conflict` if the ledger was written since it was read."""
         seen = [entry for each in self.ledger.reserved if (entry := self._known(each))]
         ledger = Ledger(
             project=self.ledger.project,
@@ -131,8 +131,8 @@ class BudgetContext:
         return True
 
     async def _granted(self, entry: ClaimEntry) -> bool:
-        now = self.claims.get(entry.key)
-        if now is None or not now.waits:
+        current = self.claims.get(entry.key)
+        if current is None or not current.waits:
             return False
         return await self.answer(entry, lambda claim: budget.granted(claim, self.name, self.now))
 
@@ -142,7 +142,7 @@ class BudgetContext:
 
 
 def digest(registered: dict[str, ResourceRegistration]) -> Rules:
-    """The registrations as far as answers depend on them."""
+    """The part of the registrations that decides which claims are valid."""
     return tuple(
         (kind, each.metadata.uid, each.metadata.generation)
         for kind, each in sorted(registered.items())

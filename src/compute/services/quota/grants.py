@@ -70,8 +70,8 @@ class Grants:
         registered = budget.active(core.informers.of(ResourceRegistration).cache.list())
         faults = "; ".join(map(str, budget.grant_faults(grant, registered)))
         now, generation = self._environment.now(), grant.metadata.generation
-        news = [_verdict(faults).condition(NeighbourCondition.ACTIVE, generation, now)]
-        conditions = put(grant.status.conditions, news, now)
+        updates = [_verdict(faults).condition(NeighbourCondition.ACTIVE, generation, now)]
+        conditions = put(grant.status.conditions, updates, now)
         reported = with_status(grant, conditions=conditions, observed_generation=generation)
         await core.client.patch_status(grant, reported)
         return DONE

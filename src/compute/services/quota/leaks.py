@@ -76,6 +76,4 @@ class Leaks(Collector):
         self._counts = {
             key: count for key, count in self._counts.items() if key[0] != project
         } | counts
-        self._reported = {
-            place: None for place in self._reported if place[0] != project or place in counts
-        }
+        self._reported = {key: None for key in self._reported if key[0] != project or key in counts}

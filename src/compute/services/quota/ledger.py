@@ -1,7 +1,7 @@
 """The totals of the claims of a project, updated with each watch event.
 
-To list ten thousand claims for each new one would read a hundred million objects; here a change
-costs the same however many claims there are.
+To sum up ten thousand claims again for each new one would read a hundred million objects. Here the
+cost of a change does not depend on the number of claims.
 """
 
 from bisect import bisect_left, insort
@@ -26,7 +26,7 @@ from kubekit.runtime.watching.changes import CacheChange
 Key = tuple[str, str]  # namespace and name
 
 
-class Standing(StrEnum):
+class ClaimState(StrEnum):
     """The state of a claim."""
 
     UNANSWERED = "unanswered"  # not answered in its current generation
@@ -36,12 +36,12 @@ class Standing(StrEnum):
     LEAVING = "leaving"  # being deleted, with nothing to release
 
 
-_ANSWERS: Final[dict[str, Standing]] = {
-    Reason.QUOTA_EXCEEDED: Standing.DENIED,
-    Reason.VALIDATION_FAILED: Standing.REFUSED,
+_ANSWERS: Final[dict[str, ClaimState]] = {
+    Reason.QUOTA_EXCEEDED: ClaimState.DENIED,
+    Reason.VALIDATION_FAILED: ClaimState.REFUSED,
 }
 _NEEDS: Final = 1024  # distinct needs that are shared between claims
-_WAITING: Final = (Standing.UNANSWERED, Standing.DENIED)
+_WAITING: Final = (ClaimState.UNANSWERED, ClaimState.DENIED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +50,18 @@ class ClaimEntry:
 
     uid: str
     version: int
-    place: QueuePosition
+    position: QueuePosition
     need: Need
-    standing: Standing
+    state: ClaimState
     cell: str
 
     @property
     def key(self) -> Key:
-        return self.place.namespace, self.place.name
+        return self.position.namespace, self.position.name
 
     @property
     def waits(self) -> bool:
-        return self.standing in _WAITING
+        return self.state in _WAITING
 
 
 class ClaimLedger:
@@ -74,7 +74,7 @@ class ClaimLedger:
         self.refused: dict[Key, None] = {}
         self.cells: dict[str, dict[Key, None]] = {}  # by the cell that created them
         self._entries: dict[Key, ClaimEntry] = {}
-        self._lines: dict[Need, list[QueuePosition]] = {}
+        self._queues: dict[Need, list[QueuePosition]] = {}
 
     def observe(self, changed: CacheChange[ResourceClaim]) -> None:
         """Apply a change."""
@@ -89,13 +89,13 @@ class ClaimLedger:
     def get(self, key: Key) -> ClaimEntry | None:
         return self._entries.get(key)
 
-    def lines(self) -> Iterator[ClaimQueue]:
+    def queues(self) -> Iterator[ClaimQueue]:
         """The waiting claims, by what they request."""
-        return (ClaimQueue(need, places) for need, places in self._lines.items())
+        return (ClaimQueue(need, positions) for need, positions in self._queues.items())
 
     def types(self) -> list[str]:
         """Every resource type that a claim uses or waits for."""
-        requested = {kind: None for need in self._lines for kind, _ in need}
+        requested = {kind: None for need in self._queues for kind, _ in need}
         return list(dict.fromkeys(self.used) | requested)
 
     def unfulfilled(self, reserved: tuple[Reservation, ...]) -> list[ClaimEntry]:
@@ -116,27 +116,27 @@ class ClaimLedger:
     def _add(self, entry: ClaimEntry) -> None:
         if entry.cell:
             self.cells.setdefault(entry.cell, {})[entry.key] = None
-        if entry.standing is Standing.GRANTED:
+        if entry.state is ClaimState.GRANTED:
             self._count(entry.need, 1)
-        if entry.standing is Standing.UNANSWERED:
+        if entry.state is ClaimState.UNANSWERED:
             self.unanswered[entry.key] = None
-        if entry.standing is Standing.REFUSED:
+        if entry.state is ClaimState.REFUSED:
             self.refused[entry.key] = None
         if entry.waits:
-            insort(self._lines.setdefault(entry.need, []), entry.place)
+            insort(self._queues.setdefault(entry.need, []), entry.position)
 
     def _subtract(self, entry: ClaimEntry) -> None:
         if entry.cell:
             _drop(self.cells, entry.cell, entry.key)
-        if entry.standing is Standing.GRANTED:
+        if entry.state is ClaimState.GRANTED:
             self._count(entry.need, -1)
         self.unanswered.pop(entry.key, None)
         self.refused.pop(entry.key, None)
         if entry.waits:
-            line = self._lines[entry.need]
-            del line[bisect_left(line, entry.place)]
-            if not line:
-                del self._lines[entry.need]
+            queue = self._queues[entry.need]
+            del queue[bisect_left(queue, entry.position)]
+            if not queue:
+                del self._queues[entry.need]
 
     def _count(self, need: Need, sign: int) -> None:
         for kind, amount in need:
@@ -170,15 +170,17 @@ class ClaimLedgers:
 def entry_of(claim: ResourceClaim) -> ClaimEntry:
     """The entry of a claim."""
     meta = claim.metadata
-    standing = _standing(claim)
+    state = _state(claim)
     return ClaimEntry(
         uid=meta.uid,
         version=int(meta.resource_version) if meta.resource_version.isdecimal() else 0,
-        place=QueuePosition(
+        position=QueuePosition(
             meta.creation_timestamp or EPOCH, interned(meta.namespace), interned(meta.name)
         ),
-        need=_shared(_has(claim) if standing is Standing.GRANTED else need_of(claim.spec.requests)),
-        standing=standing,
+        need=_shared(
+            _granted_need(claim) if state is ClaimState.GRANTED else need_of(claim.spec.requests)
+        ),
+        state=state,
         cell=interned(meta.labels.get(labels.SOURCE_CLUSTER, "")),
     )
 
@@ -189,28 +191,28 @@ def _shared(need: Need) -> Need:
     return need
 
 
-def _standing(claim: ResourceClaim) -> Standing:
+def _state(claim: ResourceClaim) -> ClaimState:
     granted = find(claim.status.conditions, NeighbourCondition.GRANTED)
     if granted is not None and granted.status == "True":
-        return Standing.GRANTED
+        return ClaimState.GRANTED
     if claim.deleting:
-        return Standing.LEAVING
+        return ClaimState.LEAVING
     return _answer(claim, granted)
 
 
-def _answer(claim: ResourceClaim, granted: Condition | None) -> Standing:
-    """The answer to the claim, if it was given to its current generation."""
+def _answer(claim: ResourceClaim, granted: Condition | None) -> ClaimState:
+    """The state that follows from the answer to the current generation of a claim."""
     if granted is None or claim.status.observed_generation != claim.metadata.generation:
-        return Standing.UNANSWERED
-    return _ANSWERS.get(granted.reason, Standing.UNANSWERED)
+        return ClaimState.UNANSWERED
+    return _ANSWERS.get(granted.reason, ClaimState.UNANSWERED)
 
 
-def _has(claim: ResourceClaim) -> Need:
+def _granted_need(claim: ResourceClaim) -> Need:
     """What a granted claim uses. A grant without amounts is for what was requested."""
-    given = [each for each in claim.status.allocations if each.status == "Granted"]
-    if not given:
+    granted = [each for each in claim.status.allocations if each.status == "Granted"]
+    if not granted:
         return need_of(claim.spec.requests)
-    return tuple(sorted((each.resource_type, each.allocated_amount) for each in given))
+    return tuple(sorted((each.resource_type, each.allocated_amount) for each in granted))
 
 
 def _add(sums: dict[str, int], kind: str, amount: int) -> None:

@@ -88,10 +88,10 @@ class Registrations:
         faults = list(budget.registration_faults(registration, others))
         now, generation = self._environment.now(), registration.metadata.generation
         verdict = _verdict("; ".join(map(str, faults)))
-        news = [verdict.condition(NeighbourCondition.ACTIVE, generation, now)]
+        updates = [verdict.condition(NeighbourCondition.ACTIVE, generation, now)]
         reported = with_status(
             registration,
-            conditions=put(registration.status.conditions, news, now),
+            conditions=put(registration.status.conditions, updates, now),
             observed_generation=generation,
         )
         await core.client.patch_status(registration, reported)

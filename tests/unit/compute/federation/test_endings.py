@@ -272,4 +272,4 @@ def test_a_cell_that_shows_only_our_data_is_enough(tmp_path):
         assert (await stage.client("dfw").get(ConfigMap, "theirs", NS)).data["whose"] == "theirs"
         assert await works(stage) == []
 
-    run_story(tmp_path, story, parts=engine.CELL_PARTS)
+    run_story(tmp_path, story, parts=engine.CELL_SELECTORS)

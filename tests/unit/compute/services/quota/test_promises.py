@@ -218,7 +218,7 @@ def test_an_answer_is_for_the_claim_that_was_decided(tmp_path):
         for other in (
             replace(entry, uid="later"),
             replace(entry, need=(("cpu", 9),)),
-            replace(entry, place=entry.place._replace(name="gone")),
+            replace(entry, position=entry.position._replace(name="gone")),
         ):
             await context.answer(other, lambda found: found.status)
             await context.grant([other])
