@@ -1,8 +1,8 @@
-"""Whole worlds that can be compared and put back: no uid is ever drawn twice.
+"""Whole worlds that can be compared and restored: no uid is ever used twice.
 
-The planes of `worlds.running` all draw from one seed, and again from its beginning when they are
-opened a second time. That is well for a story of one world. Where two worlds are compared, or a
-world is stopped and started again, a uid must tell what it is the uid of.
+The planes of `worlds.running` repeat their random sequence when they are opened a second time. That
+is enough for a story of one world. Where two worlds are compared, or a world is stopped and started
+again, each uid must identify one object.
 """
 
 from collections import Counter
@@ -54,7 +54,7 @@ class PlanesApart(Planes):
 async def running_apart(
     cities: Sequence[str] = CITIES, planes: PlanesApart | None = None, kind: type[World] = World
 ) -> AsyncIterator[Watched]:
-    """A world at work. Planes that are handed in can be opened again by the next one."""
+    """A running world. The next world can open the same ``planes`` again."""
     homes = OpenPlanes(planes or PlanesApart())
     world = kind(homes, sites(cities), environment())
     watched = Watched(world=world)

@@ -55,7 +55,7 @@ async def warnings(world: Watched, plane: str) -> set[str]:
 
 
 async def blocked(world: Watched, name: str, text: str) -> Workload:
-    """The Workload, once it tells this cause to its user."""
+    """The Workload, once its Available condition has this text."""
     return await world.named(
         PROJECT,
         Workload,
@@ -65,7 +65,7 @@ async def blocked(world: Watched, name: str, text: str) -> Workload:
 
 
 async def cut(world: Watched, cell: str, value: str = "true") -> None:
-    """Cut a cell off, or heal it, and wait until it is so."""
+    """Cut a cell off, or reconnect it, and wait until the link has changed."""
     hub = world.client("hub")
     cluster = await hub.get(MemberCluster, cell)
     await hub.patch(cluster, annotated(cluster, **{annotations.CUT: value}))
@@ -94,7 +94,7 @@ async def lose(world: Watched, cell: str) -> None:
 
 
 async def ready(world: Watched, name: str, count: int, seconds: float = 60.0) -> Workload:
-    """The Workload, once so many of its Instances are ready."""
+    """The Workload, once exactly this many of its Instances are ready."""
     return await world.named(
         PROJECT,
         Workload,
@@ -105,6 +105,6 @@ async def ready(world: Watched, name: str, count: int, seconds: float = 60.0) ->
 
 
 async def entitle(world: Watched, name: str) -> ServiceEntitlement:
-    """Ask for compute."""
+    """Request the service compute."""
     spec = ServiceEntitlementSpec(service_ref=ServiceRef(name="compute.datumapis.com"))
     return await world.user.create(ServiceEntitlement(metadata=ObjectMeta(name=name), spec=spec))

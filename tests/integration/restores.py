@@ -1,4 +1,4 @@
-"""Planes that are put back to an older copy, and machines that must not notice."""
+"""Planes that are restored from an older copy while machines keep running."""
 
 import shutil
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ Machines = dict[str, tuple[object, ...]]
 
 
 class Copies:
-    """A copy of the folder of a plane, and the way back to it."""
+    """A copy of the folder of a plane, from which it can be restored."""
 
     def __init__(self, data: Path, home: PlaneRef = HUB) -> None:
         self._present = folder(data, home)
@@ -32,14 +32,14 @@ class Copies:
         shutil.copytree(self._present, self._kept)
 
     def restore(self) -> None:
-        """Put the copy back; where none was kept, all is lost."""
+        """Restore the copy; without a copy the plane loses all data."""
         shutil.rmtree(self._present)
         if self._kept.exists():
             shutil.copytree(self._kept, self._present)
 
 
 class Unled(World):
-    """A world that starts without its management, which brings projects' wishes to the hub."""
+    """A world that starts without the management controllers, which propagate projects to the hub."""
 
     async def resume(self, part: str, copy: str = "") -> None:
         if part != "management":
@@ -58,7 +58,7 @@ class Replaceable(World):
 
 
 class _Present:
-    """Whichever plane a home has at the moment of asking."""
+    """Forwards each call to the plane that is open at that moment."""
 
     def __init__(self, homes: OpenPlanes, home: PlaneRef, *way: str) -> None:
         self._homes, self._home, self._way = homes, home, way
@@ -77,7 +77,7 @@ class _Present:
 
 
 class Watchman:
-    """Sees every Instance that comes or goes in a cell."""
+    """Records every Instance that is created or deleted in a cell."""
 
     def __init__(self, world: Watched, cells: Sequence[str]) -> None:
         self.seen: list[str] = []
@@ -93,7 +93,7 @@ class Watchman:
 
 
 async def machines(world: Watched, cells: Sequence[str]) -> Machines:
-    """Who runs in cells, and since when: what cannot stay the same when a machine is stopped."""
+    """The machines of cells, with facts that change if a machine is stopped: uid and start times."""
     found: Machines = {}
     for cell in cells:
         for each in (await world.client(cell).every(Instance)).items:

@@ -3,8 +3,8 @@
     def test_it():
         run_story(story)                # async def story(world: Watched) -> None
 
-Planes are in memory and leave nothing behind, unless a folder is named. A story of hours takes a
-second or two.
+Planes are in memory and leave no files behind, unless a folder is given. A story of hours takes a
+second or two. Start with `run_story`; `Watched` has what stories use.
 """
 
 import tempfile
@@ -53,7 +53,7 @@ Story = Callable[["Watched"], Coroutine[Any, Any, None]]
 
 @cache
 def kinds(role: Role) -> Kinds:
-    """The kinds of a role, made once."""
+    """The kinds that a plane of this role serves, computed once."""
     groups = {each["spec"]["group"] for each in PlaneRef(role, role).definitions}
     return Kinds(
         tuple(
@@ -71,12 +71,12 @@ def _made() -> tempfile.TemporaryDirectory[str]:
 
 
 def names_folder() -> Path:
-    """Where the names of planes in memory are kept."""
+    """The folder of the placeholder files of planes in memory."""
     return Path(_made().name)
 
 
 class Planes:
-    """Planes in memory; or, with a folder, on a disk from which they can be opened again."""
+    """Planes in memory; with a folder, on disk, so that they can be opened again."""
 
     def __init__(self, data: Path | None = None) -> None:
         self._data = data
@@ -84,7 +84,7 @@ class Planes:
         self._lives: Counter[PlaneRef] = Counter()
 
     async def open(self, home: PlaneRef) -> Plane:
-        # No two planes have a uid in common, nor has one that is made again under the same name.
+        # Different seeds, so that no two planes share a uid, not even two of the same name.
         self._lives[home] += 1
         around = environment(crc32(f"{home.context} {self._lives[home]}".encode()))
         if self._data is not None:
@@ -124,14 +124,14 @@ class Watched(Observer):
         return await self.named("core", Project, name, "", is_ready)
 
     async def deploy(self, workload: Workload) -> Workload:
-        """Make a Workload, and wait until all of it is ready."""
+        """Create a Workload, and wait until all of it is ready."""
         await self.user.create(workload)
         return await self.served(workload.metadata.name)
 
     async def served(self, name: str, seconds: float = 120.0) -> Workload:
-        """The Workload, once everything that is asked for runs, of the newest template alone.
+        """The Workload, once all of its Instances are Ready and have the newest template.
 
-        Counters say so a moment too early: they are the cells', who may not know the template yet.
+        The counters alone would say so too early: a cell may not know the newest template yet.
         """
 
         async def check() -> Workload | None:
@@ -157,7 +157,7 @@ class Watched(Observer):
     async def change(
         self, name: str, changed: Callable[[Workload], Workload], project: str = PROJECT
     ) -> Workload:
-        """Change a Workload, as a user does."""
+        """Patch a Workload, as a user does."""
         client = self.client(project)
         present = await client.get(Workload, name, "default")
         return await client.patch(present, changed(present))
@@ -172,7 +172,7 @@ class Watched(Observer):
         return names.hub_namespace(found.metadata.uid)
 
     async def left(self, *kinds: type[Object]) -> dict[str, list[str]]:
-        """Everything of these kinds that is anywhere, by plane."""
+        """The objects of these kinds that exist in any plane, by plane."""
         found = {}
         for plane in self.planes:
             client = self.client(plane)
@@ -189,7 +189,7 @@ class Watched(Observer):
         return found
 
     async def limit(self, instances: int, project: str = PROJECT) -> None:
-        """Let a project have so many Instances, of the one size there is."""
+        """Change the grant of a project to the resources of this many Instances."""
         core = self.client("core")
         grants = (await core.every(ResourceGrant)).items
         (grant,) = [each for each in grants if each.metadata.name == names.grant(project)]
@@ -203,11 +203,11 @@ class Watched(Observer):
         await core.patch(grant, msgspec.structs.replace(grant, spec=spec))
 
     async def set_provider(self, cell: str, **data: str) -> None:
-        """Say how the simulated provider of a cell behaves."""
+        """Write the settings of the simulated provider of a cell."""
         await self.put(cell, ConfigMap(metadata=_meta("simulated-provider"), data=data))
 
     async def put(self, plane: str, wanted: K) -> K:
-        """Make an object, or make it what it should be."""
+        """Create an object, or replace all but its metadata."""
         client, meta = self.client(plane), wanted.metadata
         present = await client.find(type(wanted), meta.name, meta.namespace)
         if present is None:
@@ -221,7 +221,7 @@ class Watched(Observer):
 async def running(
     cities: Sequence[str] = CITIES, data: Path | None = None
 ) -> AsyncIterator[Watched]:
-    """A world at work."""
+    """A running world."""
     homes = OpenPlanes(Planes(data))
     world = World(homes, sites(cities), environment())
     watched = Watched(world=world)
@@ -236,7 +236,7 @@ async def running(
 
 
 def run_story(story: Story, cities: Sequence[str] = CITIES, data: Path | None = None) -> None:
-    """Tell a story in a world that has a project."""
+    """Run a story in a world that has a project."""
 
     async def tell() -> None:
         async with running(cities, data) as watched:
@@ -266,7 +266,7 @@ def with_image(image: str) -> Callable[[Workload], Workload]:
 
 
 def with_replicas(count: int) -> Callable[[Workload], Workload]:
-    """A change of a Workload: so many Instances in each city."""
+    """A change of a Workload: this many Instances in each city."""
 
     def changed(present: Workload) -> Workload:
         placements = tuple(
@@ -286,7 +286,7 @@ def is_ready(obj: Any) -> bool:
 
 
 def is_served(workload: Workload) -> bool:
-    """Whether everything that is asked for runs, of the newest template and no other."""
+    """Whether all counters say that every Instance runs and has the newest template."""
     status = workload.status
     wanted = sum(
         len(p.city_codes) * p.scale_settings.min_replicas for p in workload.spec.placements

@@ -1,4 +1,4 @@
-"""A project with a budget on a stage, and how its claims stand."""
+"""A project with a budget on a stage, and the state of its claims."""
 
 from compute.api import names
 from compute.api.quota import AllowanceBucket, ResourceClaim
@@ -15,7 +15,7 @@ def reason(found: ResourceClaim) -> str:
 
 
 async def started(stage: Stage, **amounts: int) -> None:
-    """The project shop, which may have so many instances."""
+    """The project shop, with a quota of this many instances."""
     first = {quota.INSTANCES: 10, quota.VCPUS: 40_000, quota.MEMORY: 81_920} | {
         f"compute.datumapis.com/{kind}": amount for kind, amount in amounts.items()
     }
@@ -31,6 +31,6 @@ async def bucket(stage: Stage, kind: str = quota.INSTANCES) -> AllowanceBucket:
 
 
 async def reasons(stage: Stage) -> dict[str, int]:
-    """How many claims there are of each answer."""
+    """The number of claims by the reason of their answer."""
     found = [reason(each) for each in (await stage.client("shop").every(ResourceClaim)).items]
     return {word: found.count(word) for word in sorted(found)}

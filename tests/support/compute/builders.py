@@ -119,7 +119,7 @@ def instance(
     gates: tuple[str, ...] = (),
     **meta: Any,
 ) -> Instance:
-    """An Instance of ``web-home-dfw``; says of its health only what ``conditions`` say."""
+    """An Instance of ``web-home-dfw``; its status has only these ``conditions``."""
     known: dict[str, Any] = {
         "name": names.instance("web-home-dfw", ordinal),
         "namespace": "ns-1",

@@ -1,6 +1,6 @@
 """A cell for stories about deployments: the controller under test, and neighbours that a test controls.
 
-The neighbours are small on purpose: they make ready what is asked of them, or do not.
+The neighbours are simple on purpose: they report Ready or a failure, as the test decides.
 """
 
 import asyncio
@@ -52,9 +52,9 @@ Refuses = Callable[[str, ResourceLocation], Exception | None]
 
 
 class ControllableTransport(LocalTransport):
-    """The controller's way into the cell. It can refuse, and its watches can lag behind.
+    """The controller's transport to the cell. It can refuse requests, and its watches can lag.
 
-    ``refuses`` is asked of each request, by verb and place, and answers with what to raise.
+    ``refuses`` gets the verb and location of each request, and returns the error to raise, or None.
     """
 
     def __init__(self, plane: Plane) -> None:
@@ -95,7 +95,7 @@ class ControllableTransport(LocalTransport):
             yield self._held(place.resource.kind, events)
 
     def hold(self, *kinds: str) -> None:
-        """Hold back what happens to these kinds from now on, and let all others through."""
+        """Hold back the watch events of these kinds from now on."""
         self._late = kinds
         self._flows.set()
         self._flows = asyncio.Event()
@@ -218,7 +218,7 @@ class Networks:
 
 @dataclass
 class Cell:
-    """A stage with one cell, and what its users and neighbours do there."""
+    """A stage with one cell, with helpers for what users and neighbours do there."""
 
     stage: Stage
     transport: ControllableTransport
@@ -260,7 +260,7 @@ class Cell:
         return await self.reported(is_so, seconds)
 
     async def instances(self) -> list[Instance]:
-        """What there is, by ordinal."""
+        """The Instances by ordinal."""
         found = (await self.client.list(Instance, NAMESPACE)).items
         return sorted(found, key=lambda one: names.instance_parts(one.metadata.name) or ("", 0))
 
@@ -276,7 +276,7 @@ async def cell(
     locations: Iterable[str] = ("lab-dfw-1",),
     copies: int = 1,
 ) -> Cell:
-    """A cell with its controller, as often as wanted, and obedient neighbours."""
+    """A cell with one or more copies of its controller, and working neighbours."""
     for role in ("machines", "networks"):
         await stage.engage(role, PLANE, manager=role)
     transport = ControllableTransport(stage.planes[PLANE])
@@ -332,7 +332,7 @@ async def write_condition(
     message: str = "",
     **more: Any,
 ) -> None:
-    """Report of an object that it is Ready, or why not."""
+    """Write the condition Ready of an object."""
     ready = condition("Ready", status, reason, message, since=NOW)
     before = find(obj.status.conditions, "Ready")
     if before and (before.status, before.reason) == (status, reason):

@@ -1,4 +1,4 @@
-"""One cell between a hub and a project, with links that can be cut, and neighbours to play."""
+"""One cell between a hub and a project, with links that can be cut, and simulated neighbours."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -44,9 +44,10 @@ PLAIN = CellSettings(name=CELL)
 
 
 class Link:
-    """A way to a plane.
+    """A connection to a plane.
 
-    Cut, nothing gets through; mute, no response arrives; deaf, no watch event arrives.
+    While it is cut, every call fails. While ``mute``, no response arrives; while ``deaf``, no watch
+    event arrives.
     """
 
     def __init__(self) -> None:
@@ -56,9 +57,8 @@ class Link:
         self.refuse_creates: ApiError | None = None
         self.conflicts = 0  # how many of the next patches are a Conflict
         self.missing = False
-        self.crossing: Callable[[str, ResourceLocation], Awaitable[None]] | None = (
-            None  # called with each call
-        )
+        # Awaited before each call, with its verb and location.
+        self.crossing: Callable[[str, ResourceLocation], Awaitable[None]] | None = None
         self._cut = asyncio.Event()
 
     @property
@@ -83,7 +83,7 @@ class Link:
 
 
 class LinkedTransport:
-    """A plane's own door, behind a link."""
+    """A plane's transport behind a link."""
 
     def __init__(self, door: LocalTransport, link: Link) -> None:
         self._door = door
@@ -151,7 +151,7 @@ class Rig:
             )
 
     def start_process(self) -> Scope:
-        """Start what looks after Instances, in a process that can end by itself."""
+        """Start the Instance controllers in a simulated process of their own."""
         scope = Scope("one life")
         for one in instances.controllers(self.planes, self.settings, self.stage.factory):
             one.join()
@@ -159,7 +159,7 @@ class Rig:
         return scope
 
     async def restart(self) -> None:
-        """Start the same in another process, which knows nothing but what the planes tell it."""
+        """Start them again in a new process, without any memory of the previous one."""
         cells, projects = self.stage.role("cell again"), self.stage.role("projects again")
         await cells.engage(cluster_name(CELL), self._way(CELL, self.home))
         reached = OnDemandClusters(projects, lambda name: self._way(name, self.shop))
@@ -183,7 +183,7 @@ class Rig:
         return self.stage.client("hub")
 
     async def deploy(self, replicas: int = 1, *, image: str = "registry.test/web:1") -> None:
-        """A deployment on the hub and in the cell, as the engine carries it."""
+        """A deployment on the hub and its copy in the cell, as the engine creates it."""
         made = deployment(replicas, image=image, uid="", generation=0)
         await self.upstairs.create(made)
         await self.cell.create(made)
@@ -232,7 +232,7 @@ class Rig:
         return await self.cell.patch_status(found, with_status(found, conditions=merged))
 
     async def run_machine(self, name: str = NAME) -> Instance:
-        """Start the machine of an Instance that was let through, and wait until it is Ready."""
+        """Start the machine of an Instance whose gates are open, and wait until it is Ready."""
         await self.seen(lambda i: not waiting(i), name)
         await self.report(
             condition("Programmed", "True", "Programmed"), condition("Available"), name=name
@@ -250,7 +250,7 @@ class Rig:
         await self.cell.delete(await self.cell.get(Instance, name, NAMESPACE))
 
     async def stop_machine(self, name: str = NAME) -> None:
-        """Take the provider's finalizer off: the machine has stopped."""
+        """Remove the provider's finalizer: the machine has stopped."""
         found = await self.cell.get(Instance, name, NAMESPACE)
         left = tuple(f for f in found.metadata.finalizers if f != MACHINE)
         metadata = replace(found.metadata, finalizers=left)
@@ -281,7 +281,7 @@ class Rig:
         await self.stage.gone("shop", ResourceClaim, name, "default", seconds)
 
     async def reasons(self, regarding: str = NAME, plane: str = CELL) -> list[str]:
-        """The reasons of the events about an object, in order of their making."""
+        """The reasons of the events about an object, in the order of creation."""
         namespace = NAMESPACE if plane == CELL else "default"
         found = (await self.stage.client(plane).list(Event, namespace)).items
         about = [e for e in found if e.regarding and e.regarding.name == regarding]
@@ -293,7 +293,7 @@ def on_a_cell(
     story: Callable[[Rig], Awaitable[None]],
     settings: CellSettings = PLAIN,
 ) -> None:
-    """Tell a story of one cell. It has a namespace, and no deployment yet."""
+    """Run a story in one cell. It has a namespace, and no deployment yet."""
 
     async def tell(stage: Stage) -> None:
         rig = await _rig(stage, settings)

@@ -1,9 +1,9 @@
-"""What is left in every plane of a world, in a form in which two worlds can be compared.
+"""The state of every plane of a world, in a form in which two worlds can be compared.
 
-Stories with the same end may take different ways there. What the way alone decides is taken out:
-times, versions, generations, and who got which address or node. A uid becomes the name of what has
-it, so that a reference to what is gone differs from one to what is there. For that every plane must
-draw uids of its own, as those of `tests.integration.apart` do.
+Stories with the same end may reach it by different steps. Whatever depends on the steps is removed:
+times, versions, generations, and the assignment of addresses and nodes. A uid is replaced by the name
+of its object, so that a dangling reference differs from a valid one. For that no two planes may share
+a uid, as in `tests.integration.apart`.
 """
 
 import json
@@ -32,7 +32,7 @@ _LEDGER: Final = "quota-ledger."
 
 
 def compared(world: Observer) -> State:
-    """Everything that is in a world, without what the way there has decided."""
+    """The state of a world, without whatever depends on the steps that led to it."""
     found = list(_everything(world))
     holders = dict(_holder(*each) for each in found)
     state: State = {}
@@ -47,7 +47,7 @@ def compared(world: Observer) -> State:
 
 
 def about(names: Iterable[str], state: State) -> dict[str, State]:
-    """What a state has of each of some Workloads, whatever they are called."""
+    """The part of a state that belongs to each of some Workloads, without their names."""
     found: dict[str, State] = {name: {} for name in names}
     word = re.compile(rf"\b({'|'.join(found)})\b")
     for key, document in state.items():
@@ -77,13 +77,13 @@ def _everything(world: Observer) -> Iterator[tuple[str, str, str]]:
 
 
 def _holder(plane: str, kind: str, text: str) -> tuple[str, str]:
-    """A uid, and what stands for it."""
+    """A uid, and the name that replaces it."""
     meta = json.loads(text)["metadata"]
     return meta["uid"], f"<{plane} {kind} {_plain(meta['name'], {})}>"
 
 
 def _said(document: Document) -> Document:
-    """The document; of what is a diary by design, its last page."""
+    """The document; of a history, only its last entry."""
     meta, data = document["metadata"], document.get("data") or {}
     name, noted = meta["name"], meta.get("annotations", {})
     if noted.pop(ALLOCATIONS, None) and not noted:
@@ -117,7 +117,7 @@ def _plain(text: str, holders: Mapping[str, str]) -> str:
 
 
 def differing(left: Any, right: Any) -> Iterator[str]:
-    """Where two trees differ, a line each."""
+    """The differences of two trees, one line each."""
     if isinstance(left, dict) and isinstance(right, dict):
         for key in sorted(left.keys() | right.keys()):
             yield from (f" .{key}{line}" for line in differing(left.get(key), right.get(key)))

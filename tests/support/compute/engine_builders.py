@@ -77,7 +77,7 @@ def run_story_with_links(
     copies: int = 1,
     parts: KindSelectors = ALL_OBJECTS,
 ) -> None:
-    """Run such a story with links that can be cut."""
+    """Run a story with links that can be cut."""
     cells = cells or ("dfw",)
 
     async def run(stage: Stage) -> None:
@@ -97,7 +97,7 @@ def run_story_with_links(
 
 
 async def engage(stage: Stage, cell: str) -> Link:
-    """Let the engine reach a cell by a link that can be cut."""
+    """Engage a cell through a link that can be cut."""
     link = Link(cell)
     client = linked_client(await stage.plane(cell), "engine", link)
     await stage.role("cell").engage(cluster_name(cell), client)
@@ -172,13 +172,13 @@ def scaled(of: WorkloadDeployment, replicas: int) -> WorkloadDeployment:
 
 
 def written(stage: Stage, since: int = 0) -> list[str]:
-    """The kinds that were written, in order and by plane; leases aside."""
+    """The kinds that were written, in order and by plane, without Leases."""
     seen = ((plane, kind.rpartition("/")[2]) for plane, kind, _ in stage.writes[since:])
     return [f"{plane} {kind}" for plane, kind in seen if kind != "leases"]
 
 
 async def settle(stage: Stage, seconds: float = 15.0) -> int:
-    """Wait until only Leases are written; the number of writes until then."""
+    """Wait until only Leases are written. Returns the number of writes until then."""
     seen = -1
     while seen != len(written(stage)):
         seen = len(written(stage))

@@ -1,4 +1,4 @@
-"""What an Instance waits for, as its neighbours tell it: a quota claim, a network's binding."""
+"""The objects that an Instance may wait for: a quota claim, a network's binding."""
 
 from compute.api.instance_spec import LocationRef, NetworkRef
 from compute.api.networking import NetworkBinding, NetworkBindingSpec, NetworkBindingStatus
@@ -20,7 +20,7 @@ def quota(
 
 
 def claim(*allocations: RequestAllocation) -> ResourceClaim:
-    """The claim of an Instance of the smallest type, and the answers it got."""
+    """The claim of an Instance of the smallest type, with its answers."""
     asked_for = {"instances": 1, "vcpus": 1000, "memory": 2048}
     return ResourceClaim(
         metadata=ObjectMeta(name="instance-web-home-dfw-0"),

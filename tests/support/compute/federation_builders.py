@@ -47,7 +47,7 @@ def original(name: str = "web-home-dfw", city: str = "DFW", **meta: Any) -> Work
 
 
 def on_hub(of: WorkloadDeployment | None = None, **meta: Any) -> WorkloadDeployment:
-    """The hub's copy of a deployment, as the server keeps it."""
+    """The hub's copy of a deployment, as the server stores it."""
     made = hub_deployment(of or original(), PROJECT, HUB_NAMESPACE)
     assert not isinstance(made, Refused)
     return with_meta(made, **({"uid": f"hub-{made.metadata.name}", "generation": 1} | meta))
@@ -78,7 +78,7 @@ def applied(stored: Sequence[K], writes: Iterable[Write[K]]) -> list[K]:
 
 
 def labelled(of: K, **changes: str | None) -> K:
-    """The object with labels of ours changed, or taken off by None; keys as in `labels`."""
+    """The object with our labels changed, or removed with None; keys as in `labels`."""
     keys = {getattr(labels, key): value for key, value in changes.items()}
     changed = {k: v for k, v in (of.metadata.labels | keys).items() if v is not None}
     return with_meta(of, labels=changed)

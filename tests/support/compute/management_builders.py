@@ -1,4 +1,4 @@
-"""A project, a hub and core with the management controllers on them, and neighbours by hand."""
+"""A project, a hub and core with the management controllers; tests act as the neighbours."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -63,7 +63,7 @@ class Setting:
     hub: Link  # between the controllers and the hub
 
     def start(self, *makes: Make, copies: int = 1) -> None:
-        """Start the controllers, several copies of each if need be."""
+        """Start one or more copies of each controller."""
         factories = [self.stage.factory]
         factories += [
             ControllerFactory(self.stage.environment, Metrics(), f"copy-{n}")
@@ -83,24 +83,24 @@ class Setting:
     async def copy(
         self, true: Callable[[WorkloadDeployment], object] = lambda _: True, name: str = WEB
     ) -> WorkloadDeployment:
-        """The hub's deployment, once it is there and so."""
+        """The hub's deployment, once it exists and the predicate is true."""
         return await self.stage.named("hub", WorkloadDeployment, name, self.hub_namespace, true)
 
     async def project(
         self, true: Callable[[WorkloadDeployment], object] = lambda _: True, name: str = WEB
     ) -> WorkloadDeployment:
-        """The project's deployment, once it is so."""
+        """The project's deployment, once the predicate is true."""
         return await self.stage.named("shop", WorkloadDeployment, name, "default", true)
 
     async def report(self, *conditions: Condition, name: str = WEB, **counts: int) -> None:
-        """Carry a cell's status to the hub, as the engine does."""
+        """Write a cell's status to the hub, as the engine does."""
         client = self.stage.client("hub", "karmada")
         found = await self.copy(name=name)
         status = msgspec.structs.replace(found.status, conditions=conditions, **counts)
         await client.patch_status(found, msgspec.structs.replace(found, status=status))
 
     async def write_back(self, ordinal: int = 0, *conditions: Condition) -> Instance:
-        """Make or renew the hub's copy of an Instance, as its cell does."""
+        """Create or update the hub's copy of an Instance, as its cell does."""
         client = self.stage.client("hub", "cell")
         owner = await self.copy()
         made = cell_instance(ordinal, namespace=self.hub_namespace, uid="", generation=0)
@@ -116,13 +116,13 @@ class Setting:
         )
 
     async def shown(self, *conditions: Condition, name: str = f"{WEB}-0") -> Instance:
-        """The projection of an Instance, once it says so."""
+        """The projection of an Instance, once it has these conditions."""
         return await self.stage.named(
             "shop", Instance, name, "default", lambda i: i.status.conditions == conditions
         )
 
     async def show_one(self, *conditions: Condition) -> Instance:
-        """The first projection of a deployment, made by the controllers themselves."""
+        """The first projection of a deployment, created by the controllers."""
         self.start(federator.controllers, projector.controllers)
         await self.deploy()
         await self.project(held)
@@ -130,24 +130,24 @@ class Setting:
         return await self.shown(*conditions)
 
     async def engage(self, role: str, client: Client) -> None:
-        """Let a role have its plane by another client."""
+        """Engage the plane of a role through another client."""
         clusters, name = getattr(self.planes, role), "hub" if role == "hub" else PROJECT
         await clusters.engage(cluster_name(name), client)
 
     async def leave(self, *roles: str) -> None:
-        """Let the planes of these roles go."""
+        """Disengage the planes of these roles."""
         for clusters in (getattr(self.planes, role) for role in roles):
             await clusters.close()
 
     async def change(self, plane: str, obj: K, **meta: Any) -> K:
-        """Change the metadata of an object, as it is now."""
+        """Change the metadata of an object, read live."""
         client = self.stage.client(plane)
         kept = obj.metadata
         found = await client.get(type(obj), kept.name, kept.namespace)
         return await client.patch(found, with_meta(found, **meta))
 
     async def bind(self, *cells: str, refused: str = "", name: str = WEB) -> None:
-        """Say where a deployment goes, as the engine's scheduler does."""
+        """Bind a deployment to cells, as the engine's scheduler does."""
         client = self.stage.client("hub", "karmada")
         copy = await self.copy(name=name)
         bound = names.resource_binding(name, "WorkloadDeployment")
@@ -186,7 +186,7 @@ class Setting:
         await client.patch_status(found, msgspec.structs.replace(found, status=status))
 
     async def lease(self, renewed: datetime | None, name: str = CELL) -> None:
-        """Have a cell renew its lease at a time."""
+        """Write the Lease of a cell with this renew time."""
         client = self.stage.client("hub", "karmada")
         if await client.find(Namespace, "karmada-cluster") is None:
             await client.create(Namespace(metadata=ObjectMeta(name="karmada-cluster")))
@@ -197,11 +197,11 @@ class Setting:
         )
 
     def passes(self, controller: str) -> int:
-        """How many passes a controller has made."""
+        """The number of reconcile passes of a controller."""
         return sum(self.stage.factory.metrics.controller(controller).results.values())
 
     async def events(self, plane: str = "shop") -> list[tuple[str, str, str]]:
-        """The events, sorted: regarding which object, of which type, and why."""
+        """The events, sorted: object, type and reason."""
         found = (await self.stage.client(plane).every(Event)).items
         return sorted((e.regarding.name, e.type, e.reason) for e in found if e.regarding)
 
@@ -221,7 +221,7 @@ class Setting:
 def set_up(
     directory: Path, story: Callable[[Setting], Awaitable[None]], *, core: bool = True
 ) -> None:
-    """Tell a story of a project, the hub and core."""
+    """Run a story with a project, the hub and core."""
 
     async def tell(stage: Stage) -> None:
         hub = Link("hub")
@@ -237,7 +237,7 @@ def set_up(
 
 
 class Still(Client):
-    """A plane that tells what there is once, and of no change: its cache falls behind.
+    """A transport without watch events after the first list: caches fall behind.
 
     If kinds are named, it is those alone.
     """
@@ -263,7 +263,7 @@ class Still(Client):
 
 
 class Unaware(Client):
-    """A plane that does not know the kind of deployments yet."""
+    """A transport to a plane that does not serve deployments yet."""
 
     def __init__(self, plane: Plane) -> None:
         super().__init__(LocalTransport(plane))
@@ -282,7 +282,7 @@ class Unaware(Client):
 
 
 async def hub_namespace_of(stage: Stage, project: str, namespace: str = "default") -> str:
-    """The hub namespace of a namespace of a project, which is made if it is not there."""
+    """The hub namespace of a project's namespace. It is created if it does not exist."""
     client = stage.client(project)
     found = await client.find(Namespace, namespace)
     found = found or await client.create(Namespace(metadata=ObjectMeta(name=namespace)))
@@ -290,7 +290,7 @@ async def hub_namespace_of(stage: Stage, project: str, namespace: str = "default
 
 
 def upstream(namespace: str = "default") -> dict[str, str]:
-    """The labels that say where an original is."""
+    """The labels that locate the original."""
     return {
         labels.UPSTREAM_CLUSTER: names.encode_cluster(PROJECT),
         labels.UPSTREAM_NAMESPACE: namespace,

@@ -75,7 +75,7 @@ def binding(
 
 
 def claim(context: NetworkContext, **spec: Any) -> SubnetClaim:
-    """The claim that a cell makes for a context."""
+    """The claim that a cell creates for a context."""
     meta = context.metadata
     asked: dict[str, Any] = {
         "ip_family": "IPv4",
@@ -118,14 +118,14 @@ async def world(stage: Stage, *networks: Network, copies: int = 1) -> None:
 
 
 async def bound(stage: Stage, cell: str, of: str = "default") -> NetworkContext:
-    """The context of a network in a cell, after a binding was attached to it."""
+    """Create a binding; returns the context of the network in the cell."""
     await stage.client(cell).create(binding(cell, of, name=f"{of}-net-0"))
     name = names.network_context(of, cell)
     return await stage.named(cell, NetworkContext, name, NS, lambda c: says(c, "Ready") == "True")
 
 
 async def subnet(stage: Stage, cell: str, of: str = "default", **spec: Any) -> str:
-    """The addresses that a network got in a cell, once they can be used."""
+    """The Subnet of a network in a cell, once it is ready."""
     made = claim(await bound(stage, cell, of), **spec)
     await stage.client(cell).create(made)
     done = await stage.seen(cell, made, lambda c: says(c, "Ready") == "True")
@@ -167,9 +167,9 @@ async def settings(stage: Stage, cell: str, name: str, **data: str) -> ConfigMap
 
 
 class Link(LocalTransport):
-    """The way to a plane, which can be cut: requests fail then, and watches show nothing.
+    """A transport to a plane, which can be cut: requests fail then, and watches deliver nothing.
 
-    While it lags, only the watches show nothing, or those of one kind.
+    While it lags, only the watches deliver nothing, or only those of one kind.
     """
 
     def __init__(self, plane: Plane) -> None:

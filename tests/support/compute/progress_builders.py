@@ -1,4 +1,4 @@
-"""A project as `progress` looks at it: a Workload, its deployments, and projected Instances."""
+"""The input of `progress`: a Workload, its deployments, and projected Instances."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -36,7 +36,7 @@ def asked(
     said: Condition | None = None,
     of_placement: Condition | None = None,
 ) -> Workload:
-    """The Workload ``web``, which asks for the new image."""
+    """The Workload ``web`` with the new image."""
     bare = workload("web", *placements, template=template(NEW))
     known = {annotations.PAUSED: "true"} if paused else {}
     status = WorkloadStatus(
@@ -127,7 +127,7 @@ def look(
 
 
 def row_of(sighting: RolloutSnapshot, before: Rollout | None = None) -> CityRow:
-    """The row of a Workload that asks for one place only."""
+    """The row of a Workload with one placement in one city."""
     (row,) = observe(sighting, before).rows
     return row
 
@@ -135,7 +135,7 @@ def row_of(sighting: RolloutSnapshot, before: Rollout | None = None) -> CityRow:
 def phase_and_text(
     sighting: RolloutSnapshot, before: Rollout | None = None
 ) -> tuple[Phase, str, str]:
-    """Phase, words and reason of the only row."""
+    """Phase, text and reason of the only row."""
     row = row_of(sighting, before)
     return row.phase, row.why, row.reason
 

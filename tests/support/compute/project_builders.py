@@ -49,7 +49,7 @@ async def started(stage: Stage, keeper: Planes) -> Project:
 
 
 async def answers(stage: Stage, status: ConditionStatus = "True", why: str = "it answers") -> None:
-    """The hub says whether the cell answers."""
+    """Write to the hub whether the cell answers."""
     hub = stage.client("hub")
     present = await hub.get(Member, "cell-dfw")
     ready = Condition(

@@ -80,7 +80,7 @@ async def subnet(stage: Stage, addresses: str, name: str = f"{CONTEXT}-0") -> No
 
 
 def machine(ordinal: int = 0, image: str = "web:1", gates: Sequence[str] = ()) -> Instance:
-    """An Instance of the deployment, as it is when it was just created."""
+    """An Instance of the deployment, just created."""
     made = build_instance(deployment(image=image), ordinal, gates)
     meta = msgspec.structs.replace(made.metadata, owner_references=())
     return msgspec.structs.replace(made, metadata=meta)
@@ -124,7 +124,7 @@ def addresses(instance: Instance) -> list[str | None]:
 
 
 async def ungate(stage: Stage, ordinal: int, *left: str) -> None:
-    """Open the gates of an Instance, but for these."""
+    """Open the gates of an Instance, except these."""
     there = await live(stage, ordinal)
     assert there.spec.controller is not None
     gates = tuple(SchedulingGate(name=gate) for gate in left)

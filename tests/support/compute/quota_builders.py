@@ -18,7 +18,7 @@ CELL = "cell-dfw"
 
 
 def wanted(of: Instance | None = None, cell: str = CELL) -> ResourceClaim:
-    """The claim that the cell would make now."""
+    """The claim that the cell would create now."""
     return claim(of or instance(), project="shop", claim_namespace="default", source_cluster=cell)
 
 
@@ -33,7 +33,7 @@ def stored(
     allocations: tuple[api.RequestAllocation, ...] = (),
     **meta: Any,
 ) -> ResourceClaim:
-    """A claim as the quota service keeps it. ``granted=None``: it is not answered yet."""
+    """A claim with its answer. ``granted=None``: it is not answered yet."""
     new = wanted(cell=cell)
     metadata = msgspec.structs.replace(
         new.metadata, uid="uid-claim", resource_version="7", creation_timestamp=made, **meta
@@ -70,7 +70,7 @@ def gated(reason: str = "", status: ConditionStatus = "Unknown", message: str = 
 
 
 def running(message: str = "") -> Instance:
-    """An Instance that was granted quota and let through."""
+    """An Instance with granted quota and open gates."""
     return instance(
         conditions=(
             condition(ConditionType.QUOTA_GRANTED, "True", Reason.QUOTA_AVAILABLE, message),

@@ -1,4 +1,4 @@
-"""Instances as their deployment would have made them, in any state that a rollout may meet."""
+"""Instances of a deployment, in any state that a rollout may meet."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def member(
     conditions: tuple[Condition, ...] | None = None,
     **meta: Any,
 ) -> Instance:
-    """The Instance in a slot of the deployment: Ready and of its template, by default."""
+    """The Instance in a slot of the deployment. By default it is Ready and has the current template."""
     if conditions is None:
         conditions = READY if ready else UNREADY
     made = build_instance(owner, ordinal, gates)

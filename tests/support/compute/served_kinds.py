@@ -16,5 +16,5 @@ def custom(*families: crds.Family) -> tuple[Kind, ...]:
 
 @cache
 def everything() -> Kinds:
-    """Kubernetes' own kinds, ours, and those around ours."""
+    """Kubernetes' own kinds, compute's, and those of its neighbours."""
     return Kinds((*builtins.native(), *custom()))

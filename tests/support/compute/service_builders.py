@@ -1,4 +1,4 @@
-"""A stage with the planes of the neighbours, and what people put there."""
+"""A stage with the planes of the services, and the objects that users and operators create there."""
 
 from typing import Any
 

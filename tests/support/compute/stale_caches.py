@@ -51,7 +51,7 @@ KINDS: tuple[type[Object], ...] = (
 
 
 async def frozen(stage: Stage, role: str, name: str, client: Client | None = None) -> Clusters:
-    """Caches that receive no watch events any more; requests are still answered."""
+    """Stop the watch events of these caches; requests are still answered."""
     clusters = Clusters(role, stage.environment)
     client = client or LocalClient(stage.planes[name])
     cluster = await clusters.engage(cluster_name(name), client)
@@ -87,7 +87,7 @@ def recreated(of: K, **meta: Any) -> K:
 
 
 async def torn_out(stage: Stage, obj: Object) -> None:
-    """Remove an object of the hub, whatever holds it."""
+    """Remove an object from the hub, with all its finalizers."""
     await change(stage, "hub", obj, lambda it: with_meta(it, finalizers=()))
     await remove(stage, "hub", obj)
 
@@ -95,6 +95,6 @@ async def torn_out(stage: Stage, obj: Object) -> None:
 async def reconcile_once(
     reconciler: Reconciler, cluster: ClusterName, namespace: str, name: str
 ) -> None:
-    """One reconcile pass. A write that depends on an old version is refused, as it should be."""
+    """One reconcile pass. A write that depends on an old version may end in a Conflict."""
     with suppress(NotFound, Conflict, Unavailable):
         await reconciler.reconcile(Request(cluster, namespace, name))

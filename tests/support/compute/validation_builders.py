@@ -1,4 +1,4 @@
-"""Workload documents for the tests of validation: small, right, and changed in one place."""
+"""Workload documents for the tests of validation: small, valid, and changed in one place."""
 
 from collections.abc import Mapping
 from copy import deepcopy
@@ -50,7 +50,7 @@ def disk(storage: str | int, **spec: Any) -> Document:
 
 
 def changed(document: Mapping[str, Any], changes: Mapping[str, Any]) -> Document:
-    """A copy with a value put at each path, or taken away where it is ABSENT."""
+    """A copy with a value at each path; ABSENT removes the field."""
     copy = deepcopy(dict(document))
     for path, value in changes.items():
         *above, last = (int(s) if s.isdigit() else s for s in path.split("/"))
@@ -76,7 +76,7 @@ def errors_of(document: Mapping[str, Any], old: Mapping[str, Any] | None = None)
 def blamed(
     document: Mapping[str, Any], old: Mapping[str, Any] | None = None
 ) -> list[tuple[str, Problem]]:
-    """Which fields are wrong, and how."""
+    """The fields with errors, and the kind of each error."""
     return [(error.path, error.problem) for error in found(document, old)]
 
 

@@ -1,4 +1,4 @@
-"""A project in which Workloads are looked after, and what others do in it."""
+"""A project with the workload controllers, and helpers for what users and neighbours do in it."""
 
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -43,7 +43,7 @@ Story = Callable[[Stage], Coroutine[Any, Any, None]]
 def run_story(directory: Path, story: Story, *cities: str, **more: Any) -> None:
     """Run a story in a project with a network and these cities, DFW and LHR by default.
 
-    ``neighbours`` are what is there in their place.
+    ``neighbours`` are created in their place.
     """
     offered = [binding(city) for city in cities or ("DFW", "LHR")]
     neighbours = more.pop("neighbours", [network(), *offered])
@@ -88,7 +88,7 @@ def network(name: str = "default", namespace: str = "default") -> Network:
 
 
 def binding(location: str, city: str | None = None) -> LocationBinding:
-    """Leave to use a location, which is called after its city."""
+    """The LocationBinding of a city."""
     name = f"lab-{location.lower()}"
     code = location if city is None else city
     return LocationBinding(
@@ -103,7 +103,7 @@ def binding(location: str, city: str | None = None) -> LocationBinding:
 async def reports(
     stage: Stage, name: str, *, ready: int, reason: str = "", message: str = "", **counts: int
 ) -> WorkloadDeployment:
-    """What the federator brings back from a cell, for one deployment."""
+    """Write the status of one deployment, as the federator reports it from a cell."""
     client = stage.client(PROJECT, "federator")
     seen = await client.get(WorkloadDeployment, name, "default")
     wanted = seen.spec.scale_settings.min_replicas
@@ -119,7 +119,7 @@ async def reports(
 
 
 async def shows(stage: Stage, of: WorkloadDeployment, ordinal: int = 0) -> Instance:
-    """The projection of an Instance that is ready, of the template the deployment has now."""
+    """The projection of an Instance that is Ready and has the deployment's current template."""
     client = stage.client(PROJECT, "projector")
     instance = await client.create(build_instance(of, ordinal, ()))
     status = msgspec.structs.replace(instance.status, conditions=(condition("Ready"),))

@@ -1,4 +1,4 @@
-"""`compute up` as a process of its own, to be killed at any moment and started again on its data."""
+"""`compute up` in a process of its own, which can be killed and started again on its data."""
 
 import asyncio
 import os
@@ -46,7 +46,7 @@ class WorldProcess:
         return self._process.pid
 
     async def begin(self) -> None:
-        """Begin a life, without waiting for anything."""
+        """Start a process, without waiting for anything."""
         self.lives += 1
         line = [sys.executable, "-m", "compute", "up", f"--data={self.data}", "--port=0"]
         with self.log.open("ab") as output:
@@ -55,7 +55,7 @@ class WorldProcess:
             )
 
     async def ready(self) -> None:
-        """Wait until this life can be used."""
+        """Wait until the process is ready."""
         assert self._process is not None
         try:
             async with asyncio.timeout(PATIENCE):
@@ -71,7 +71,7 @@ class WorldProcess:
         await self.ready()
 
     async def kill(self) -> None:
-        """End this life, as a power switch would end that of a process."""
+        """Kill the process."""
         process, self._process = self._process, None
         assert process is not None
         assert process.returncode is None, f"life {self.lives} ended by itself: {self.output()}"
@@ -82,7 +82,7 @@ class WorldProcess:
             await client.close()
 
     def client(self, context: str) -> HttpClient:
-        """The client of a plane, for this life."""
+        """A client of a plane, for the current process."""
         if context not in self._clients:
             environment = system()
             connection = load(environment, [self.data / "kubeconfig"], context)
@@ -90,7 +90,7 @@ class WorldProcess:
         return self._clients[context]
 
     def contexts(self) -> list[str]:
-        """The planes that can be reached, by the names of their contexts. Of projects, their users'."""
+        """The names of the kubeconfig contexts. Of projects, those of their users."""
         found = contexts([self.data / "kubeconfig"])
         return sorted(name for name in found if not name.startswith("admin-"))
 
@@ -103,20 +103,20 @@ class WorldProcess:
         return printed.decode()
 
     async def page(self, path: str) -> str:
-        """What the server answers at a path that is no object's, such as ``/metrics``."""
+        """The response at a path without objects, such as ``/metrics``."""
         return await asyncio.to_thread(self._page, path)
 
     def output(self) -> str:
-        """The stderr of all lives so far."""
+        """The stderr of all processes so far."""
         return self.log.read_text()
 
     def strange(self) -> list[str]:
-        """The unexpected errors in it, and every line that is not a log line."""
+        """The unexpected errors in the output, and every line that is not a log line."""
         lines = self.output().splitlines()
         return [each for each in lines if not _WELL.match(each) and not _EXPLAINED.search(each)]
 
     async def end(self) -> None:
-        """Leave no process behind, whatever happened."""
+        """End the process, whatever happened."""
         if self._process is not None and self._process.returncode is None:
             await self.kill()
 
@@ -133,7 +133,7 @@ class WorldProcess:
 
 @asynccontextmanager
 async def mortal(data: Path, *options: str) -> AsyncIterator[WorldProcess]:
-    """A world in its first life. Whatever life it has in the end is ended with it."""
+    """A started world. Its process is ended with the context, however often it was restarted."""
     world = WorldProcess(data, *options)
     try:
         await world.start()
