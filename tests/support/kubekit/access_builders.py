@@ -1,4 +1,4 @@
-"""A registry whose roles are kept, and short words to give and ask for rights with."""
+"""A registry with RBAC, and short helpers to grant and to check permissions."""
 
 import functools
 import inspect
@@ -33,7 +33,7 @@ BOB = User("bob", ("staff", "system:authenticated"))
 
 
 def policy(verbs: str, resources: str = "", **more: Any) -> PolicyRule:
-    """A rule of words: ``policy("get list", "pods")`` is about the core group."""
+    """A rule: ``policy("get list", "pods")`` is for the core group."""
     groups = tuple(more.pop("groups", ("",))) if resources else ()
     return PolicyRule(
         verbs=tuple(verbs.split()), resources=tuple(resources.split()), api_groups=groups, **more
@@ -62,7 +62,7 @@ def account(name: str, namespace: str = "") -> Document:
 
 @dataclass(frozen=True)
 class AccessWorld:
-    """A registry with a namespace in it, where access is decided and guarded."""
+    """A registry with one namespace, RBAC, and escalation checks."""
 
     registry: Registry
     keeper: RbacController
@@ -88,7 +88,7 @@ class AccessWorld:
     async def bind(
         self, name: str, role: str, *subjects: Document, namespace: str = SPACE, by: User = ITSELF
     ) -> None:
-        """A binding to ``Role/x`` or ``ClusterRole/x``; without a namespace it holds everywhere."""
+        """A binding to ``Role/x`` or ``ClusterRole/x``; without a namespace a ClusterRoleBinding."""
         kind, _, role_name = role.partition("/")
         document = {
             "metadata": {"name": name},
@@ -99,7 +99,7 @@ class AccessWorld:
         await self.registry.create(made, namespace, document, PLAIN_WRITE, by)
 
     async def give(self, subject: Document, *rules: Document, namespace: str = "") -> None:
-        """Rights, through a role and a binding of their own."""
+        """Grant permissions through a new role and a new binding."""
         name = f"given-{self.registry.store.revision}"
         await self.role(name, *rules, namespace=namespace)
         kind = "Role" if namespace else "ClusterRole"

@@ -1,4 +1,4 @@
-"""Webhooks on loopback behind real TLS, a plane's registry that asks them, and changes to ask about."""
+"""Webhooks on loopback behind real TLS, a registry that calls them, and requests to review."""
 
 import asyncio
 import base64
@@ -42,7 +42,7 @@ _BIRTH = datetime(2020, 1, 1, tzinfo=UTC)  # TLS compares with the machine's own
 
 
 def pair(*names: str) -> tuple[bytes, bytes]:
-    """A certificate that signs itself, and its key, both as PEM."""
+    """A self-signed certificate and its key, both as PEM."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "webhooks")])
     hosts: list[x509.GeneralName] = [x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
@@ -69,7 +69,7 @@ def pair(*names: str) -> tuple[bytes, bytes]:
 
 @dataclass
 class Server:
-    """A server of webhooks: a path for each, and what was asked there."""
+    """A server of webhooks, one for each path. It records the requests."""
 
     url: str = ""
     ca_bundle: str = ""
@@ -82,7 +82,7 @@ class Server:
         return {"url": f"{self.url}/{path}", "caBundle": self.ca_bundle}
 
     def on(self, path: str, reply: Reply) -> Document:
-        """Answer reviews at the path with what the function makes of a request."""
+        """Answer reviews at the path with the result of the function."""
 
         async def handle(request: web.Request) -> web.StreamResponse:
             review = msgspec.json.decode(await request.read())
@@ -92,7 +92,7 @@ class Server:
         return self.at(path, handle)
 
     def at(self, path: str, handle: Handle) -> Document:
-        """Answer requests at the path in whatever way; the client configuration of the webhook."""
+        """Answer any request at the path with the function. Returns the client configuration for it."""
         self.handlers[path] = handle
         return self.client(path)
 
@@ -197,7 +197,7 @@ TWO_VERSIONS = {
 
 @dataclass
 class World:
-    """A registry on a real store, its webhooks, and the changes that tests ask about."""
+    """A registry on a real store, its webhooks, and the requests of tests."""
 
     store: Store
     registry: Registry
@@ -207,7 +207,7 @@ class World:
     async def configure(
         self, kind: str, name: str, *hooks: Document, version: str = ""
     ) -> Document:
-        """Make a configuration, or replace it."""
+        """Create or replace a configuration."""
         found = self.registry.kinds.require("admissionregistration.k8s.io/v1", kind)
         metadata = {"name": name} | ({"resourceVersion": version} if version else {})
         document = {

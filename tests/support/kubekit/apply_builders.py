@@ -1,4 +1,4 @@
-"""A kind with every sort of field, and short ways to write it, as several managers."""
+"""A kind with every type of field, and helpers to write it as several field managers."""
 
 from typing import Any
 
@@ -120,14 +120,14 @@ def managed_by(document, entries):
 
 
 class Story:
-    """One object and all that is done to it."""
+    """One object and the requests that write it."""
 
     def __init__(self, shape=SHAPE):
         self.shape = shape
         self.live: Any = None
 
     def put(self, manager, spec, **metadata):
-        """Create or replace the object, but for its status."""
+        """Create or replace the object, except its status."""
         new = copied(thing(spec, **metadata))
         if self.live is None:
             return self._keep(new, created(self.shape, new, author(manager)))

@@ -2,7 +2,7 @@
 
     kopf run --standalone --namespace=<namespace> tests/support/kubekit/boat_operator.py
 
-What it does in a handler can be seen in the API: that is how a test knows that it was called.
+Each handler writes something to the API, so that a test can see that it was called.
 """
 
 from typing import Any
@@ -50,14 +50,14 @@ DEFINITION: Any = {
 
 @kopf.on.startup()
 def begin(settings: kopf.OperatorSettings, **_: Any) -> None:
-    """Speak the same kubeconfig as the framework does."""
+    """Use the kubeconfig that the framework uses."""
     settings.persistence.finalizer = f"{GROUP}/logbook"
     config.load_kube_config()
 
 
 @kopf.on.create(GROUP, VERSION, PLURAL)
 def launch(body: kopf.Body, spec: kopf.Spec, patch: kopf.Patch, **_: Any) -> None:
-    """Give the boat a logbook that it owns, and say where it is."""
+    """Create a logbook that the boat owns, and report its position."""
     book = _config_map(f"{body.metadata.name}-logbook", spec["port"])
     kopf.adopt(book)
     client.CoreV1Api().create_namespaced_config_map(str(body.metadata.namespace), book)
@@ -67,14 +67,14 @@ def launch(body: kopf.Body, spec: kopf.Spec, patch: kopf.Patch, **_: Any) -> Non
 
 @kopf.on.update(GROUP, VERSION, PLURAL, field="spec.port")
 def sail(old: Any, new: Any, patch: kopf.Patch, **_: Any) -> None:
-    """Say where it is now, and whence it came."""
+    """Report the new position and the previous one."""
     patch.status["at"] = new
     patch.status["from"] = old
 
 
 @kopf.on.delete(GROUP, VERSION, PLURAL)
 def sink(name: str, namespace: str | None, spec: kopf.Spec, **_: Any) -> None:
-    """Leave a wreck behind before it may go."""
+    """Create a wreck before the boat is released."""
     wreck = _config_map(f"{name}-wreck", spec["port"])
     client.CoreV1Api().create_namespaced_config_map(str(namespace), wreck)
 

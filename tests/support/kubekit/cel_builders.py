@@ -1,4 +1,4 @@
-"""What becomes of an expression that stands alone."""
+"""Evaluation of a single CEL expression."""
 
 from kubekit.cel import (
     KUBERNETES,
@@ -20,7 +20,7 @@ def evaluated(expression, environment=KUBERNETES, **variables):
 
 
 def failure(expression, environment=KUBERNETES, **variables):
-    """Why the expression has no value, and what finding out cost."""
+    """The evaluation error of the expression, and the cost until then."""
     budget = Budget()
     try:
         value = compile_expression(expression, environment).evaluate(variables, budget)
@@ -30,7 +30,7 @@ def failure(expression, environment=KUBERNETES, **variables):
 
 
 def compile_failure(expression, environment=KUBERNETES):
-    """Why the expression cannot be used."""
+    """The compile error of the expression."""
     try:
         compile_expression(expression, environment)
     except CompileError as error:
@@ -39,7 +39,7 @@ def compile_failure(expression, environment=KUBERNETES):
 
 
 def typed(schema):
-    """What an expression on a document of the schema may name, and how it sees the document."""
+    """The types that an expression on the schema can use, and the document as it sees it."""
     kind = declared(schema)
     assert kind is not None
     return KUBERNETES.extended({"self": kind.type}, kind.structs()), kind.wrap

@@ -1,7 +1,7 @@
-"""The client libraries that people use in Python, each in the same few words.
+"""The Python client libraries for Kubernetes, each behind the same few methods.
 
-Each has a form that blocks and one for asyncio, and both are used: what blocks is given a thread, so
-that a watch goes on while something else is asked.
+Most have a blocking and an asyncio form, and both are used. A blocking client runs in a thread, so
+that a watch continues during other requests.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ _SECONDS = 30  # the longest that a watch lasts
 
 @dataclass(frozen=True)
 class Sort:
-    """A kind of objects that live in namespaces."""
+    """A namespaced kind."""
 
     api_version: str
     kind: str
@@ -43,7 +43,7 @@ class Sort:
 
 
 class Refused(Exception):
-    """A server did not do it, and said why in a Status."""
+    """The server refused a request with a Status."""
 
     def __init__(self, status: Document) -> None:
         super().__init__(status["message"])
@@ -51,7 +51,7 @@ class Refused(Exception):
 
 
 class Library(Protocol):
-    """A client of one kind in one namespace. Objects are as they are on the wire."""
+    """A client of one kind in one namespace. Objects are plain documents."""
 
     async def create(self, manifest: Document) -> Document: ...
 
@@ -64,7 +64,7 @@ class Library(Protocol):
     async def apply(self, manifest: Document, manager: str, *, force: bool = ...) -> Document: ...
 
     async def report(self, name: str, status: Document) -> Document:
-        """Write the status of an object, and nothing else of it."""
+        """Write only the status of an object."""
         ...
 
     async def delete(self, name: str) -> None: ...
@@ -175,7 +175,7 @@ class Lightkube:
 
 
 class Kr8s:
-    """`kr8s` by a class of its own. It knows no apply: one spells it out, which takes asyncio."""
+    """`kr8s` by a class of its own. It has no apply, so the request is made by hand, with asyncio."""
 
     def __init__(self, api: Any, kind: Any, namespace: str, *, blocks: bool) -> None:
         self._api, self._kind, self._namespace = api, kind, namespace
@@ -293,7 +293,7 @@ APPLYING: dict[str, Opening] = {name: of for name, of in LIBRARIES.items() if na
 
 
 def _cache(kubeconfig: Path) -> str:
-    """Where it keeps what it found out, or it would share it with other servers of the same port."""
+    """A discovery cache of its own: otherwise servers on the same port would share one."""
     return str(kubeconfig.with_name("discovered.json"))
 
 

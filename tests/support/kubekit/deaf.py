@@ -1,4 +1,4 @@
-"""A client that can be made deaf: its watches show no change, while its requests are answered."""
+"""A client whose watches can be silenced while its requests are answered."""
 
 import asyncio
 from collections.abc import Callable
@@ -19,13 +19,13 @@ from kubekit.plane.users import ITSELF
 class Ear(LocalTransport):
     """A transport whose watches end, and whose lists fail, for as long as it is deaf.
 
-    It may be deaf to one kind alone. A patch takes as many seconds on its way as ``lag`` says.
+    It can be deaf to one kind only. Each patch is delayed by ``lag()`` seconds.
     """
 
     def __init__(self, plane: Plane, lag: Callable[[], float] | None = None) -> None:
         super().__init__(plane, ITSELF, "compute")
         self.deaf = False
-        self._to: Resource | None = None  # or to everything
+        self._to: Resource | None = None  # None: to all kinds
         self._lag = lag
         self._open: list[tuple[Resource, Watch]] = []
 
@@ -59,6 +59,6 @@ class Ear(LocalTransport):
 
 
 def listener(plane: Plane, lag: Callable[[], float] | None = None) -> tuple[Ear, RecordClient]:
-    """An ear, and the client that has it."""
+    """A transport that can be made deaf, and a client on it."""
     ear = Ear(plane, lag)
     return ear, RecordClient(ear)

@@ -37,7 +37,7 @@ SCHEMA = {
 
 
 def version(name: str = "v1", *, stored: bool = True, **parts: Any) -> Document:
-    """One version of a definition, served unless it is said otherwise."""
+    """One version of a definition, served by default."""
     schema = {"openAPIV3Schema": copy.deepcopy(SCHEMA)}
     return {"name": name, "served": True, "storage": stored, "schema": schema} | parts
 
@@ -45,7 +45,7 @@ def version(name: str = "v1", *, stored: bool = True, **parts: Any) -> Document:
 def definition(
     plural: str = "widgets", *versions: Document, names: Document | None = None, **spec: Any
 ) -> Document:
-    """The definition of a kind that is called like its plural."""
+    """The definition of a kind; its other names are derived from the plural."""
     kind = plural.removesuffix("s").capitalize()
     group = spec.get("group", GROUP)
     return {
@@ -103,7 +103,7 @@ class DefinitionWorld:
     async def make(
         self, name: str, kind: Kind | None = None, metadata: Document | None = None, **spec: Any
     ) -> Document:
-        """An object of a kind that is served; without a kind, a widget."""
+        """Create an object of a served kind; without a kind, a widget."""
         kind = kind or self.need()
         document = {
             "apiVersion": kind.resource.api_version,

@@ -1,4 +1,4 @@
-"""A few kinds that differ in everything that discovery and OpenAPI describe."""
+"""A few kinds that cover everything that discovery and OpenAPI describe."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -56,7 +56,7 @@ WIDGET_SCHEMA = {
 
 
 def kind_of(resource: Resource, schema: Schema, *, custom: bool = True) -> Kind:
-    """A kind that is stored in its own form."""
+    """A kind that is stored as it is written."""
     return Kind(
         resource=resource,
         schema=schema,
@@ -80,7 +80,7 @@ KINDS = Kinds((NAMESPACE, CONFIG_MAP, WIDGET, LEASE))
 
 @dataclass
 class Described:
-    """The part of a plane that its pages read."""
+    """The part of a plane that discovery and OpenAPI pages read."""
 
     registry: Registry
     kinds: Kinds = KINDS
@@ -98,7 +98,7 @@ def asking(path: str, query: str = "", method: str = "GET", **headers: str) -> S
 
 
 def with_plane(directory: Path, scenario: Callable[[Described], Awaitable[Result]]) -> Result:
-    """What a scenario makes of a new plane. The store is closed after it."""
+    """The result of a scenario on a new plane. The store is closed after it."""
 
     async def run() -> Result:
         environment = ExecutionEnvironment(lambda: NOW, Random(1))

@@ -26,7 +26,7 @@ SETTINGS = ElectionSettings(name="leader", namespace="default")
 
 @dataclass
 class Candidate:
-    """One process: its part of the loop, its way to the plane, its elector."""
+    """One process: its part of the loop, its link to the plane, its elector."""
 
     life: Life
     link: Link
@@ -35,7 +35,7 @@ class Candidate:
     task: asyncio.Task[Any] | None = None
 
     def start(self, work: Work | None = None) -> asyncio.Task[Any]:
-        """Compete from now on, and work until cancelled if nothing else is said."""
+        """Compete from now on. As the leader, run ``work``; by default, wait until cancelled."""
         self.task = self.life.begin(self.elector.lead(work or self.serve), self.life.name)
         return self.task
 
@@ -48,12 +48,12 @@ class Candidate:
         return bool(self.terms) and self.terms[-1].holds()
 
     async def crash(self) -> None:
-        """Be gone at once, without a word."""
+        """End at once, without releasing the Lease."""
         self.link.die()
         await self.life.end()
 
     async def leave(self) -> None:
-        """End as a process does that was asked to."""
+        """End as a process does on SIGTERM."""
         assert self.task is not None
         self.task.cancel()
         await asyncio.wait([self.task])
@@ -71,7 +71,7 @@ class Rivals:
         self._wires = Wires(Trace())
 
     def candidate(self, ahead: float = 0.0, *, stands_still: bool = False) -> Candidate:
-        """A process whose clock is ahead by so many seconds, or does not go at all."""
+        """A process whose clock is ahead by some seconds, or stands still."""
         number = len(self.candidates)
         chance = Random(f"{self._seed}-{number}")
         link = Link(f"p{number}", self._plane, self._wires, Random(f"link-{self._seed}-{number}"))
@@ -88,7 +88,7 @@ class Rivals:
 
     @property
     def revision(self) -> int:
-        """How often anything was written on the plane."""
+        """The revision of the plane: the number of writes."""
         revision: int = self._plane.store.revision
         return revision
 
@@ -110,7 +110,7 @@ def run_story(story: Story, seed: int = 1, settings: ElectionSettings = SETTINGS
 
 
 async def until(truth: Callable[[], object], limit: float = 60.0) -> float:
-    """The seconds it took until something became true, to a hundredth."""
+    """The seconds until the predicate became true, to a hundredth."""
     loop = asyncio.get_running_loop()
     started = loop.time()
     while not truth():

@@ -1,4 +1,4 @@
-"""A recorder of events at work beside a plane, on a virtual clock."""
+"""An event recorder that runs beside a plane, on a virtual clock."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -21,7 +21,7 @@ CONTROLLER = "compute.datumapis.com/workload"
 
 
 class Scene:
-    """A recorder at work beside a plane."""
+    """A plane and a running event recorder."""
 
     def __init__(self, plane: Plane, recorder: EventRecorder, link: Link) -> None:
         self.plane = plane

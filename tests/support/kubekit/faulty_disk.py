@@ -1,7 +1,7 @@
-"""A disk in memory that tells apart what was written from what was synced, and that can fail.
+"""A disk in memory that distinguishes written from synced data, and that can fail.
 
-It is an SQLite VFS, so the very code that is shipped runs on it. A power cut keeps what was synced
-and any part of what was written since; a torn write ends at a border of 512 bytes.
+It is an SQLite VFS, so the shipped code runs on it. A power cut keeps the synced data, and any part
+of the data written since; a torn write ends at a boundary of 512 bytes.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ _numbers = count()
 
 
 class FaultyDisk(apsw.VFS):
-    """Give its ``name`` to ``Store.open`` as the VFS. Files are found by their whole path."""
+    """Pass its ``name`` to ``Store.open`` as the VFS. Files are identified by their absolute path."""
 
     def __init__(self) -> None:
         self.name = f"faulty-disk-{next(_numbers)}"
@@ -32,7 +32,7 @@ class FaultyDisk(apsw.VFS):
         super().__init__(self.name, base="", iVersion=1)
 
     def power_cut(self, chance: Random) -> None:
-        """Lose power and come back. Open files are lost for their owners."""
+        """Cut the power and restore it. Open files become unusable."""
         self.dies_at = None
         for blocks in self.files.values():
             blocks.cut(chance)
@@ -46,7 +46,7 @@ class FaultyDisk(apsw.VFS):
         on_sync: int | None = None,
         only: str = "",
     ) -> Iterator[None]:
-        """Answer with these SQLite error codes for a while, for files whose path ends so."""
+        """Return these SQLite error codes within the context, for files whose path ends like this."""
         self.on_read, self.on_write, self.on_sync, self.only = on_read, on_write, on_sync, only
         try:
             yield
@@ -54,13 +54,13 @@ class FaultyDisk(apsw.VFS):
             self.on_read = self.on_write = self.on_sync = None
 
     def refuse(self, code: int | None, path: str) -> None:
-        """Raise that error, if there is one and the file is meant."""
+        """Raise the current error, if there is one for this file."""
         if code is not None and path.endswith(self.only):
             self.refusals += 1
             raise apsw.exception_for(code)
 
     def step(self) -> None:
-        """One more operation, the last one if the power fails now."""
+        """Count an operation. It is the last one if the power fails now."""
         self.operations += 1
         if self.dies_at is not None and self.operations >= self.dies_at:
             raise apsw.exception_for(apsw.SQLITE_IOERR)
@@ -81,7 +81,7 @@ class FaultyDisk(apsw.VFS):
 
 
 class _Blocks:
-    """The content of a file: as a reader sees it, as it is on the platter, and what is between."""
+    """The content of a file: as readers see it, as it was synced, and the writes since."""
 
     def __init__(self) -> None:
         self.seen = bytearray()
@@ -99,7 +99,7 @@ class _Blocks:
         self.between.clear()
 
     def lose(self) -> None:
-        """What a failed sync leaves: readers still see the pages, the disk never gets them."""
+        """The effect of a failed sync: readers still see the pages, but they are never synced."""
         self.between.clear()
 
     def cut(self, chance: Random) -> None:
@@ -114,7 +114,7 @@ class _Blocks:
 
 
 class _File:
-    """An open file. It knows no locks: the store has its own."""
+    """An open file. It has no locks: the store has its own."""
 
     def __init__(self, disk: FaultyDisk, path: str) -> None:
         self._disk = disk
@@ -166,7 +166,7 @@ class _File:
         return 0
 
     def xClose(self):  # noqa: N802 - SQLite's name
-        """Nothing to give back."""
+        """There is nothing to release."""
 
 
 def _nothing() -> None:

@@ -1,4 +1,4 @@
-"""A transport to a plane that fails by plan, and the results of a follower."""
+"""A transport with planned faults, and the results of a follower on it."""
 
 import asyncio
 from collections import deque
@@ -33,7 +33,7 @@ def config(name: str = "one", **data: str) -> ConfigMap:
 
 @dataclass(frozen=True)
 class Plan:
-    """What becomes of one watch: refused, mute, doubled, garbled, or over after some changes."""
+    """The fault of one watch: refused, mute, doubled, garbled, or ended after some changes."""
 
     refusal: Exception | None = None
     silent: bool = False
@@ -45,7 +45,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Answer:
-    """What becomes of one list: refused, never answered, or changed in a part."""
+    """The fault of one list: refused, never answered, or changed in a part."""
 
     refusal: Exception | None = None
     hangs: bool = False
@@ -147,7 +147,7 @@ class Picture(Generic[K]):
 
     @property
     def words(self) -> list[str]:
-        """The steps in short: ``list a b``, ``ADDED c``; bookmarks are left out."""
+        """The steps as short strings: ``list a b``, ``ADDED c``; bookmarks are left out."""
         return [_words(step) for step in self.steps if getattr(step, "type", "") != "BOOKMARK"]
 
 
@@ -159,7 +159,7 @@ def _words(step: Any) -> str:
 
 @dataclass
 class World:
-    """A plane, a transport that fails, and a client beside it that does not."""
+    """A plane, a client with a faulty transport, and another client without faults."""
 
     plane: Plane
     client: Client
@@ -171,7 +171,7 @@ class World:
     async def following(
         self, options: ListOptions = EVERYTHING, kind: type[Object] = ConfigMap
     ) -> AsyncIterator[Picture[Any]]:
-        """A picture that is kept up to date in the background."""
+        """A `Picture` that is updated in the background."""
         picture: Picture[Any] = Picture()
         task = asyncio.ensure_future(self._follow(picture, options, kind))
         await asyncio.sleep(0.1)
@@ -193,7 +193,7 @@ class World:
         return await self.writer.patch(obj, msgspec.structs.replace(obj, data=data))
 
     async def forget(self) -> None:
-        """Compact all but the present, so that no older version can be watched from."""
+        """Compact the log, so that no watch can start from an older version."""
         await self.plane.store.compact(self.plane.store.revision)
 
 

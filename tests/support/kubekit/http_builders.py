@@ -43,7 +43,7 @@ def environment() -> ExecutionEnvironment:
 
 @dataclass
 class Reply:
-    """A response, taken apart."""
+    """A parsed response."""
 
     code: int
     headers: dict[str, str]
@@ -71,7 +71,7 @@ class Peer:
         await self.writer.drain()
 
     async def reply(self, *, bodiless: bool = False) -> Reply:
-        """The next response, whole."""
+        """The next complete response."""
         head = await self.reader.readuntil(b"\r\n\r\n")
         first, *lines = head.decode().rstrip("\r\n").split("\r\n")
         pairs = [line.split(": ", 1) for line in lines]
@@ -141,7 +141,7 @@ async def handling(handler: Handler, limits: Limits = QUICK) -> AsyncIterator[in
 async def serving(
     directory: Path, seams: ServerOptions = QUICKLY, tls: Certificates | None = None
 ) -> AsyncIterator[Server]:
-    """A server with one plane at its root: ConfigMaps and their like, and kites."""
+    """A server with one plane at its root, which serves native kinds and kites."""
     plane = await open_plane(directory)
     server = Server(("127.0.0.1", 0), tls, known_tokens(), environment(), seams)
     server.mount("/", plane)
@@ -190,9 +190,9 @@ def config_map(name: str, **data: str) -> bytes:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Let the loop turn until something holds.
+    """Let the loop turn until the predicate is true.
 
-    What is not so after many turns may be a thread's, or a clock's, to bring about: they get time.
+    After many turns the predicate may depend on a thread or a clock, which get real time then.
     """
     for turn in range(40_000):
         if condition():
@@ -202,7 +202,7 @@ async def until(condition: Callable[[], bool]) -> None:
 
 
 async def settled(count: Callable[[], int]) -> int:
-    """A number, once it has stopped changing for a good while of turns."""
+    """A number, once it has not changed for many turns of the loop."""
     seen, calm = count(), 0
     while calm < 300:
         await asyncio.sleep(0)

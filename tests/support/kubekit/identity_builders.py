@@ -1,7 +1,7 @@
-"""A server that knows people by certificate, token and service account, and a clock to move.
+"""A server with users by certificate, token and service account, and a clock that tests move.
 
-TLS compares certificates with the machine's clock, so the clock begins there: at the time of a
-folder that was just made.
+TLS compares certificates with the machine's clock, so the test clock starts with the real time, which
+is the creation time of a new folder.
 """
 
 import asyncio
@@ -53,7 +53,7 @@ class Clock:
 
 
 class Allowing:
-    """An access rule: everything, but of impersonation only this."""
+    """An authorizer that allows everything except impersonation, of which only some."""
 
     def __init__(self, allowed: Iterable[tuple[str, str]] = ()) -> None:
         self.allowed = set(allowed)
@@ -68,7 +68,7 @@ class Allowing:
 
 @dataclass
 class House:
-    """The server and everything around it."""
+    """The server, its clock and its credentials."""
 
     directory: Path
     server: Server
@@ -82,7 +82,7 @@ class House:
         self.trust = ssl.create_default_context(cafile=self.certificates.authority)
 
     def context(self, pair: ClientPair) -> ssl.SSLContext:
-        """A client that shows a certificate."""
+        """The TLS context of a client with a certificate."""
         file = self.directory / f"client-{len(list(self.directory.iterdir()))}.pem"
         file.write_bytes(pair.certificate + pair.key)
         context = ssl.create_default_context(cafile=self.certificates.authority)
@@ -103,7 +103,7 @@ class House:
             return await peer.ask(raw)
 
     async def who(self, *headers: str, context: ssl.SSLContext | None = None) -> Reply:
-        """Who the server says it is that asks."""
+        """The user that the server recognizes, from a SelfSubjectReview."""
         return await self.ask(post(WHO, {}, *headers), context)
 
     async def make(self, kind: str, name: str, namespace: str = "default") -> str:

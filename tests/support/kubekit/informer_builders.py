@@ -39,7 +39,7 @@ class InformerWorld:
 
     @asynccontextmanager
     async def informer(self, kind: type[Object] = ConfigMap) -> AsyncIterator[Informer[Any]]:
-        """An informer that runs, and has had a moment to look around."""
+        """A running informer that has listed."""
         async with self.informers() as informers:
             informer = informers.of(kind)
             await asyncio.sleep(0.1)

@@ -114,7 +114,7 @@ def pair_data(pair: ClientCertificate) -> dict[str, str]:
 
 
 def plugin(folder: Path, body: str, name: str = "plugin") -> Path:
-    """A credential plugin: Python that counts its runs and may ``answer(token=...)``."""
+    """A credential plugin: a Python script that counts its runs and may call ``answer(token=...)``."""
     path, code = folder / name, folder / f"{name}.py"
     code.write_text(f"{_PLUGIN}{body}\n")
     # By a shell: the path of the interpreter may hold a blank, which a first line cannot.

@@ -14,7 +14,7 @@ from tests.support.compute.builders import NOW
 
 
 def environment(seed: int = 1) -> ExecutionEnvironment:
-    """Chance from a seed, and a clock that goes on by a millisecond each time it is read."""
+    """Random values from a seed, and a clock that advances by a millisecond with each read."""
     ticks = count()
     return ExecutionEnvironment(lambda: NOW + timedelta(milliseconds=next(ticks)), Random(seed))
 

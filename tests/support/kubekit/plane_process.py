@@ -1,4 +1,4 @@
-"""`compute plane` as a process of its own, for tests from outside."""
+"""`compute plane` in a process of its own, for end-to-end tests."""
 
 import signal
 import ssl
@@ -40,7 +40,7 @@ class PlaneProcess:
         return url
 
     def get(self, path: str, token: str | None = None) -> bytes:
-        """The body of an answer, asked for with the token of the folder unless one is given."""
+        """The body of a response, by default with the token of the folder."""
         token = (self.data / "token").read_text().strip() if token is None else token
         request = Request(self.url + path, headers={"Authorization": f"Bearer {token}"})
         context = ssl.create_default_context(cafile=self.data / "pki" / "ca.crt")
@@ -49,7 +49,7 @@ class PlaneProcess:
             return body
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> tuple[int, str, str]:
-        """Send a signal; the exit code, what it still said, and what it complained of."""
+        """Send a signal. Returns the exit code, the rest of stdout, and stderr."""
         self.process.send_signal(number)
         out, err = self.process.communicate(timeout=30)
         return self.process.returncode, out, err
@@ -75,6 +75,6 @@ def _until_ready(lines: IO[str]) -> Iterator[str]:
 
 
 def stream(opened: T | None) -> T:
-    """A stream that is there because it was asked for."""
+    """A pipe of the process, which exists since it was requested."""
     assert opened is not None
     return opened

@@ -1,4 +1,4 @@
-"""A plane on a virtual clock, and a few verbs on ConfigMaps to tell stories with."""
+"""A plane on a virtual clock, and a few helpers to write ConfigMaps."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -82,18 +82,18 @@ class PlaneWorld:
         return _decoded(written.record)
 
     async def own(self, name: str, owners: Sequence[Document], *, blocking: bool = False) -> None:
-        """Give an object these owners."""
+        """Set the owners of an object."""
         await self._patch(
             name, {"ownerReferences": [_reference(o, blocking=blocking) for o in owners]}
         )
 
     async def release(self, name: str) -> None:
-        """Take every finalizer off, and wait for what comes of it."""
+        """Remove every finalizer, and wait for the effects."""
         await self._patch(name, {"finalizers": None})
         await self.plane.rest()
 
     async def delete(self, name: str, propagation: Propagation) -> None:
-        """Delete an object, and wait for what comes of it."""
+        """Delete an object, and wait for the effects."""
         await self.ask_to_delete(name, propagation)
         await self.plane.rest()
 

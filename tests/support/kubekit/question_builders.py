@@ -1,4 +1,4 @@
-"""Kinds that are asked and never stored: riddles, and the moods of robots."""
+"""Virtual kinds, which answer requests and are never stored: riddles, and the moods of robots."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ SCHEMA = {
 
 
 def virtual(name: str, *, namespaced: bool = False) -> Kind:
-    """A kind that is asked by creating it."""
+    """A kind whose create request is answered."""
     resource = Resource(
         group="ask.io", version="v1", kind=name, plural=f"{name.lower()}s", namespaced=namespaced
     )
@@ -30,7 +30,7 @@ def virtual(name: str, *, namespaced: bool = False) -> Kind:
 
 
 def robots() -> Kind:
-    """A kind whose objects can be asked for their mood."""
+    """A kind with a virtual subresource, the mood."""
     resource = Resource(group="ask.io", version="v1", kind="Robot", plural="robots")
     return Kind(
         resource=resource, schema=SCHEMA, storage="ask.io/robots", head=head_of(resource),
@@ -39,5 +39,5 @@ def robots() -> Kind:
 
 
 def echo(question: VirtualRequest) -> Document:
-    """An answer that says who asked, and about what."""
+    """An answer with the user and the object of the request."""
     return {**question.document, "status": {"asked by": question.user.name, "of": question.name}}

@@ -15,7 +15,7 @@ _MOST = 1 << 16
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer. Of one that goes on, only the beginning is there."""
+    """A response. Of a stream, only the beginning."""
 
     code: int
     headers: dict[str, str]
@@ -44,7 +44,7 @@ class Reply:
 
 
 class RawClient:
-    """One connection, made again whenever the server ends it."""
+    """One connection, opened again whenever the server closes it."""
 
     def __init__(self, data: Path, url: str) -> None:
         self._address = (urlsplit(url).hostname or "", urlsplit(url).port or 0)

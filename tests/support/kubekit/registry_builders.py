@@ -1,4 +1,4 @@
-"""A registry on a real store and a virtual clock, and short verbs to tell stories with."""
+"""A registry on a real store and a virtual clock, with short helpers for requests."""
 
 import functools
 import inspect
@@ -93,7 +93,7 @@ WIDGETS = {
 
 @dataclass(frozen=True)
 class Collection:
-    """One kind in one namespace of a registry. Objects go in and come out as documents."""
+    """One kind in one namespace of a registry. Requests and results are plain documents."""
 
     registry: Registry
     kind: Kind
@@ -165,7 +165,7 @@ class Collection:
 
 @dataclass(frozen=True)
 class World:
-    """A registry with a namespace in it, and the collections that most tests are about."""
+    """A registry with a namespace, and the collections that most tests use."""
 
     store: Store
     registry: Registry
@@ -232,7 +232,7 @@ def document_of(outcome: WriteResult | DeleteResult) -> Document:
 
 
 def details_of(refusal: pytest.ExceptionInfo[ApiError]) -> StatusDetails:
-    """What a refusal says for programs."""
+    """The details of an error Status."""
     assert refusal.value.details is not None
     return refusal.value.details
 

@@ -1,4 +1,4 @@
-"""Controllers on embedded planes, on a virtual clock: a world of a few clusters to tell stories in."""
+"""Controllers on embedded planes, on a virtual clock: a world of a few clusters."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
@@ -35,7 +35,7 @@ A, B = cluster_name("a"), cluster_name("b")
 
 
 class Reconciling:
-    """A reconciler that remembers what it was asked, and does what a test says."""
+    """A reconciler that records its requests, and does what a test defines."""
 
     def __init__(self, reconcile: Reconcile | None = None) -> None:
         self.asked: list[Request] = []
@@ -53,7 +53,7 @@ class Reconciling:
 
 
 class LaggingClient(LocalClient):
-    """A client whose watches show nothing while they lag."""
+    """A client whose watches deliver nothing while they lag."""
 
     def __init__(self, plane: Plane) -> None:
         super().__init__(plane)
@@ -74,7 +74,7 @@ class LaggingClient(LocalClient):
 
 @dataclass
 class RuntimeWorld:
-    """Planes by name, all engaged in one role, and whatever runs over them."""
+    """Planes by name, all engaged in one role, and the controllers on them."""
 
     environment: ExecutionEnvironment
     projects: Clusters
@@ -116,14 +116,14 @@ class RuntimeWorld:
         return controller
 
     def start(self, controller: Controller, term: Term | None = None) -> "asyncio.Task[None]":
-        """Let a controller work."""
+        """Start a controller."""
         return self.scope.spawn(controller.run(term), controller.name)
 
     async def engage(self, cluster: ClusterName, manager: str = "compute") -> None:
         await self.projects.engage(cluster, LocalClient(self.planes[cluster], manager=manager))
 
     async def write(self, name: str, cluster: ClusterName = A, **data: str) -> ConfigMap:
-        """Make a ConfigMap, or give it other data, as a user."""
+        """Create a ConfigMap, or change its data, as a user."""
         client = self.client(cluster)
         present = await client.find(ConfigMap, name, "default")
         if present is None:
@@ -172,7 +172,7 @@ def secret(name: str, owners: Sequence[OwnerReference] = ()) -> Secret:
 
 
 def annotated(obj: Any, **annotations: str) -> Any:
-    """The object with these annotations beside those it has."""
+    """The object with these annotations added."""
     metadata: ObjectMeta = obj.metadata
     merged = msgspec.structs.replace(metadata, annotations=metadata.annotations | annotations)
     return msgspec.structs.replace(obj, metadata=merged)
@@ -183,7 +183,7 @@ def owner_of(obj: Object) -> OwnerReference:
 
 
 def term(seconds: float = 3600.0, number: int = 1) -> Term:
-    """A term that holds for so long from now on."""
+    """A leadership term that lasts this long from now on."""
     clock = asyncio.get_running_loop().time
     return Term(number, clock() + seconds, clock)
 

@@ -1,4 +1,4 @@
-"""Ways through a schema, for tests."""
+"""Traversals of a schema, for tests."""
 
 from collections.abc import Iterator
 from functools import cache

@@ -1,6 +1,6 @@
 """A server in a process of its own whose memory can be read, and clients that behave badly.
 
-The clients are plain blocking sockets: when they read, and how much, is up to the test.
+The clients are plain blocking sockets: the test decides when they read, and how much.
 """
 
 import asyncio
@@ -60,12 +60,12 @@ class ServerProcess:
     clients: ExitStack
 
     def memory(self) -> int:
-        """Bytes of memory that it uses."""
+        """The memory of the process in bytes."""
         pages = int(Path(f"/proc/{self.process}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE")
 
     def sockets(self) -> int:
-        """How many it has open."""
+        """The number of open sockets of the process."""
         return sum(_is_socket(file) for file in Path(f"/proc/{self.process}/fd").iterdir())
 
     def client(self, *, narrow: bool = False) -> "Client":
@@ -107,7 +107,7 @@ class Client:
         assert self.ask("POST", CONFIG_MAPS, document) == 201
 
     def watch(self, path: str = CONFIG_MAPS) -> None:
-        """Begin to watch what comes from now on."""
+        """Start a watch from now on."""
         self.send("GET", f"{path}?watch=true&resourceVersion=0&sendInitialEvents=false"
                   "&resourceVersionMatch=NotOlderThan")  # fmt: skip
         assert self.head()[0] == 200
@@ -120,21 +120,21 @@ class Client:
         return int(first.split()[1]), {name.lower(): value for name, _, value in pairs}
 
     def read(self, size: int) -> bytes:
-        """So many bytes, fewer if the server hangs up."""
+        """This many bytes, or fewer if the server closes the connection."""
         while len(self._unread) < size and (data := self.socket.recv(1 << 18)):
             self._unread += data
         taken, self._unread = self._unread[:size], self._unread[size:]
         return taken
 
     def events(self) -> Iterator[dict[str, Any]]:
-        """What a watch tells, until the stream ends."""
+        """The events of a watch, until the stream ends."""
         while size := int(self._until(b"\r\n"), 16):
             for line in self.read(size + 2).splitlines():
                 if line:
                     yield json.loads(line)
 
     def rest(self) -> bytes:
-        """Everything until the server hangs up."""
+        """Everything until the server closes the connection."""
         parts = [self._unread]
         while data := self.socket.recv(1 << 18):
             parts.append(data)

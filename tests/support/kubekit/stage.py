@@ -1,4 +1,4 @@
-"""A stage for controllers: planes by role on a virtual clock, and whatever runs over them.
+"""A stage for controllers: planes by role on a virtual clock, and the controllers on them.
 
     def test_it(tmp_path):
         staged(tmp_path, story)          # async def story(stage: Stage) -> None
@@ -61,7 +61,7 @@ class Observer:
         self.planes[name] = plane
 
     def client(self, name: str, manager: str = "kubectl") -> Client:
-        """The client of a user to a plane, which is not recorded."""
+        """A client of a user. Its requests are not recorded."""
         return LocalClient(self.planes[name], manager=manager)
 
     async def until(
@@ -146,7 +146,7 @@ class Stage(Observer):
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
 
     def role(self, name: str, parts: KindSelectors = ALL_OBJECTS) -> Clusters:
-        """The clusters of a role, empty at first."""
+        """The clusters of a role, empty at the start."""
         if name not in self.roles:
             self.roles[name] = Clusters(name, self.environment, parts)
         return self.roles[name]

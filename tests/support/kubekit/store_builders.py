@@ -47,7 +47,7 @@ def deleted(record: Record, body: str = "", resource: str = WIDGETS) -> Draft:
 
 
 def body_of(record: Record) -> str:
-    """What the draft was made with."""
+    """The body of the draft."""
     return body_in(record.data)
 
 

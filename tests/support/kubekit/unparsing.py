@@ -1,4 +1,4 @@
-"""Expressions as text again, in a form that parses to the same tree."""
+"""CEL expressions as text, in a form that parses to the same tree."""
 
 from typing import Final
 
@@ -20,7 +20,7 @@ _UNARY: Final = {"-_": "-", "!_": "!"}
 
 
 def unparsed(node: Node) -> str:
-    """The text of the tree. Every operator stands in brackets, so no strength is needed."""
+    """The text of the tree. Every operation is in brackets, so precedence does not matter."""
     if node.written is not None:
         return _call(node.written)
     return _WRITERS[type(node)](node)

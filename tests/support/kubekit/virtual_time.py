@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 class Deadlock(RuntimeError):
-    """Nothing is ready and no timer is set: the test would wait indefinitely."""
+    """No task is ready and no timer is set: the test would wait indefinitely."""
 
 
 class _Selector:
