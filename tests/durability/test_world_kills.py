@@ -35,7 +35,7 @@ from tests.durability.world_wishes import (
     standing,
 )
 from tests.support.compute import builders
-from tests.support.compute.world_process import WorldProcess, mortal
+from tests.support.compute.world_process import WorldProcess, world_process
 from tests.support.generated import depth
 
 KILLS: Final = int(os.environ.get("COMPUTE_WORLD_KILLS", depth.either("10", "300")))
@@ -154,7 +154,7 @@ def test_a_census_names_what_is_missing_and_what_is_left():
 
 async def _lived(data: Path) -> Story:
     cities = ",".join((*CITIES, CITIES[0]))
-    async with mortal(data, f"--cities={cities}", f"--project={HOME}") as world:
+    async with world_process(data, f"--cities={cities}", f"--project={HOME}") as world:
         story = Story(world, Random(SEED))
         await _slow_down(world)
         await story.converge()

@@ -38,7 +38,7 @@ class Copies:
             shutil.copytree(self._kept, self._present)
 
 
-class Unled(World):
+class WorldWithoutManagement(World):
     """A world that starts without the management controllers, which propagate projects to the hub."""
 
     async def resume(self, part: str, copy: str = "") -> None:
@@ -53,19 +53,19 @@ class Replaceable(World):
     """A world whose planes may be closed and opened again while controllers and users work."""
 
     def connect(self, part: str, home: PlaneRef, manager: str, links: Sequence[Link]) -> Client:
-        plane: Any = _Present(self.planes, home)
+        plane: Any = _CurrentPlane(self.planes, home)
         return linked_client(plane, manager, *links)
 
 
-class _Present:
+class _CurrentPlane:
     """Forwards each call to the plane that is open at that moment."""
 
     def __init__(self, homes: OpenPlanes, home: PlaneRef, *way: str) -> None:
         self._homes, self._home, self._way = homes, home, way
 
     @property
-    def registry(self) -> "_Present":
-        return _Present(self._homes, self._home, "registry")
+    def registry(self) -> "_CurrentPlane":
+        return _CurrentPlane(self._homes, self._home, "registry")
 
     def __getattr__(self, name: str) -> Any:
         found: Any = self._homes.find(self._home)
@@ -76,7 +76,7 @@ class _Present:
         return found
 
 
-class Watchman:
+class InstanceRecorder:
     """Records every Instance that is created or deleted in a cell."""
 
     def __init__(self, world: Watched, cells: Sequence[str]) -> None:

@@ -12,7 +12,13 @@ from compute.api.compute import Workload
 from compute.api.karmada import MemberCluster
 from compute.app.planes import HUB, PlaneRef
 from tests.integration.apart import PlanesApart, running_apart
-from tests.integration.restores import Copies, Replaceable, Unled, Watchman, machines
+from tests.integration.restores import (
+    Copies,
+    InstanceRecorder,
+    Replaceable,
+    WorldWithoutManagement,
+    machines,
+)
 from tests.integration.worlds import PROJECT, Watched, with_image, with_replicas, workload
 from tests.support.compute.end_states import State, compared, differences
 from tests.support.generated import depth
@@ -107,7 +113,7 @@ def test_a_restored_hub_stops_nothing_and_comes_to_what_projects_say(tmp_path, k
             before = await machines(world, CELLS)
         copies.restore()
         async with running_apart(CITIES, planes) as world:
-            watchman = Watchman(world, CELLS)
+            watchman = InstanceRecorder(world, CELLS)
             await world.rest()
             assert [each for each in watchman.seen if " goes-" not in each] == []
             assert await machines(world, CELLS) == before
@@ -152,11 +158,11 @@ def test_an_older_hub_is_not_believed_before_its_management_is_there(tmp_path):
             await go_on(world)
             before = await machines(world, CELLS)
         copies.restore()
-        async with running_apart(CITIES, planes, Unled) as world:
+        async with running_apart(CITIES, planes, WorldWithoutManagement) as world:
             await asyncio.sleep(60)
             during = await machines(world, CELLS)
             assert {name: during.get(name) for name in before} == before
-            assert isinstance(world.world, Unled)
+            assert isinstance(world.world, WorldWithoutManagement)
             await world.world.lead()
             await world.rest()
             assert await machines(world, CELLS) == before
@@ -183,7 +189,7 @@ def test_a_restored_hub_finds_what_runs_in_either_cell_of_a_city(tmp_path, kept)
             before = await machines(world, cells)
         copies.restore()
         async with running_apart(("DFW", "DFW"), planes) as world:
-            watchman = Watchman(world, cells)
+            watchman = InstanceRecorder(world, cells)
             await world.rest()
             assert watchman.seen == []
             assert await machines(world, cells) == before
@@ -207,7 +213,7 @@ def test_a_hub_that_is_put_back_while_controllers_run(tmp_path, kept):
             if kept:
                 copies.keep()
             await go_on(world)
-            before, watchman = await machines(world, CELLS), Watchman(world, CELLS)
+            before, watchman = await machines(world, CELLS), InstanceRecorder(world, CELLS)
             await world.world.planes.remove(HUB)
             copies.restore()
             await asyncio.sleep(5)
@@ -239,7 +245,7 @@ def test_a_restored_cell_comes_to_what_projects_say(tmp_path, kept):
             before = await machines(world, ["lhr"])
         copies.restore()
         async with running_apart(CITIES, planes) as world:
-            watchman = Watchman(world, ["lhr"])
+            watchman = InstanceRecorder(world, ["lhr"])
             await world.rest()
             for name in FINAL:
                 await world.served(name, seconds=600.0)

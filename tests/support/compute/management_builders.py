@@ -54,7 +54,7 @@ CELL = "cell-dfw"
 
 
 @dataclass
-class Setting:
+class ManagementWorld:
     """The stage, with a project ``shop``, the hub and core; and the hub namespace of ``default``."""
 
     stage: Stage
@@ -219,7 +219,7 @@ class Setting:
 
 
 def set_up(
-    directory: Path, story: Callable[[Setting], Awaitable[None]], *, core: bool = True
+    directory: Path, story: Callable[[ManagementWorld], Awaitable[None]], *, core: bool = True
 ) -> None:
     """Run a story with a project, the hub and core."""
 
@@ -231,15 +231,15 @@ def set_up(
         planes = ManagementPlanes(
             stage.role("projects"), stage.role("hub"), stage.role("core") if core else None
         )
-        await story(Setting(stage, planes, hub_namespace, hub))
+        await story(ManagementWorld(stage, planes, hub_namespace, hub))
 
     staged(directory, tell, ("core", "core"), ("projects", PROJECT))
 
 
-class Still(Client):
-    """A transport without watch events after the first list: caches fall behind.
+class ClientWithoutEvents(Client):
+    """A client without watch events after the first list: caches fall behind.
 
-    If kinds are named, it is those alone.
+    If kinds are given, only their watches are silent.
     """
 
     def __init__(self, plane: Plane, *kinds: type[Object]) -> None:
@@ -262,8 +262,8 @@ class Still(Client):
             yield nothing()
 
 
-class Unaware(Client):
-    """A transport to a plane that does not serve deployments yet."""
+class ClientWithoutDeployments(Client):
+    """A client of a plane that does not serve deployments yet."""
 
     def __init__(self, plane: Plane) -> None:
         super().__init__(LocalTransport(plane))

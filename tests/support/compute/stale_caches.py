@@ -86,8 +86,8 @@ def recreated(of: K, **meta: Any) -> K:
     return with_meta(of, **(fresh | meta))
 
 
-async def torn_out(stage: Stage, obj: Object) -> None:
-    """Remove an object from the hub, with all its finalizers."""
+async def removed_at_once(stage: Stage, obj: Object) -> None:
+    """Remove an object from the hub in spite of its finalizers."""
     await change(stage, "hub", obj, lambda it: with_meta(it, finalizers=()))
     await remove(stage, "hub", obj)
 

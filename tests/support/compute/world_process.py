@@ -132,7 +132,7 @@ class WorldProcess:
 
 
 @asynccontextmanager
-async def mortal(data: Path, *options: str) -> AsyncIterator[WorldProcess]:
+async def world_process(data: Path, *options: str) -> AsyncIterator[WorldProcess]:
     """A started world. Its process is ended with the context, however often it was restarted."""
     world = WorldProcess(data, *options)
     try:

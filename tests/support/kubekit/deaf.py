@@ -16,7 +16,7 @@ from kubekit.plane.store.records import Record
 from kubekit.plane.users import ITSELF
 
 
-class Ear(LocalTransport):
+class SilenceableTransport(LocalTransport):
     """A transport whose watches end, and whose lists fail, for as long as it is deaf.
 
     It can be deaf to one kind only. Each patch is delayed by ``lag()`` seconds.
@@ -58,7 +58,9 @@ class Ear(LocalTransport):
         return await super().patched(place, kind, patch, options)
 
 
-def listener(plane: Plane, lag: Callable[[], float] | None = None) -> tuple[Ear, RecordClient]:
+def listener(
+    plane: Plane, lag: Callable[[], float] | None = None
+) -> tuple[SilenceableTransport, RecordClient]:
     """A transport that can be made deaf, and a client on it."""
-    ear = Ear(plane, lag)
+    ear = SilenceableTransport(plane, lag)
     return ear, RecordClient(ear)

@@ -56,7 +56,7 @@ WIDGET_SCHEMA = {
 
 
 def kind_of(resource: Resource, schema: Schema, *, custom: bool = True) -> Kind:
-    """A kind that is stored as it is written."""
+    """A kind without conversion: it is stored in the version of the resource."""
     return Kind(
         resource=resource,
         schema=schema,

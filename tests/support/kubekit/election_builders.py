@@ -59,7 +59,7 @@ class Candidate:
         await asyncio.wait([self.task])
 
 
-class Rivals:
+class ElectionWorld:
     """A plane, and the candidates for a Lease on it."""
 
     def __init__(self, plane: Any, seed: int, settings: ElectionSettings) -> None:
@@ -101,7 +101,7 @@ class Rivals:
         await self._wires.close()
 
 
-Story = Callable[[Rivals], Awaitable[None]]
+Story = Callable[[ElectionWorld], Awaitable[None]]
 
 
 def run_story(story: Story, seed: int = 1, settings: ElectionSettings = SETTINGS) -> None:
@@ -129,10 +129,10 @@ async def _run_story(story: Story, seed: int, settings: ElectionSettings) -> Non
 
 
 @asynccontextmanager
-async def _world(seed: int, settings: ElectionSettings) -> AsyncIterator[Rivals]:
+async def _world(seed: int, settings: ElectionSettings) -> AsyncIterator[ElectionWorld]:
     with TemporaryDirectory() as directory:
         async with plane_worlds.opened(Path(directory), seed) as world:
-            rivals = Rivals(world.plane, seed, settings)
+            rivals = ElectionWorld(world.plane, seed, settings)
             try:
                 yield rivals
             finally:

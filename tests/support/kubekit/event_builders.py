@@ -20,7 +20,7 @@ from tests.support.kubekit import plane_worlds, virtual_time
 CONTROLLER = "compute.datumapis.com/workload"
 
 
-class Scene:
+class RecorderWorld:
     """A plane and a running event recorder."""
 
     def __init__(self, plane: Plane, recorder: EventRecorder, link: Link) -> None:
@@ -53,7 +53,7 @@ class Scene:
         return event
 
 
-Story = Callable[[Scene], Awaitable[None]]
+Story = Callable[[RecorderWorld], Awaitable[None]]
 
 
 def run_story(story: Story) -> None:
@@ -74,7 +74,7 @@ async def _run_story(story: Story) -> None:
             scope.spawn(recorder.run(), "recorder")
             link = Link("far", world.plane, wires, Random(1))
             try:
-                await story(Scene(world.plane, recorder, link))
+                await story(RecorderWorld(world.plane, recorder, link))
             finally:
                 await scope.close()
                 await wires.close()

@@ -67,7 +67,7 @@ class Allowing:
 
 
 @dataclass
-class House:
+class IdentityWorld:
     """The server, its clock and its credentials."""
 
     directory: Path
@@ -123,7 +123,7 @@ class House:
 
 
 @asynccontextmanager
-async def house(directory: Path, access: Any = None, **more: Any) -> AsyncIterator[House]:
+async def house(directory: Path, access: Any = None, **more: Any) -> AsyncIterator[IdentityWorld]:
     """A server with TLS and one plane at its root."""
     clock = Clock(made_at(directory))
     environment = ExecutionEnvironment(now=clock, chance=Random(1))
@@ -135,7 +135,7 @@ async def house(directory: Path, access: Any = None, **more: Any) -> AsyncIterat
     server.mount("/", plane)
     await server.start()
     try:
-        yield House(directory, server, plane, tokens, certificates, clock)
+        yield IdentityWorld(directory, server, plane, tokens, certificates, clock)
     finally:
         await server.close()
         await plane.close()

@@ -77,7 +77,7 @@ def run_in_world(directory: Path, story: Story, kinds: Kinds | None = None) -> N
     virtual_time.run(run())
 
 
-class Ear:
+class RecordingHandler:
     """A handler. It records ``+name``, ``~name`` and ``-name``."""
 
     def __init__(self) -> None:

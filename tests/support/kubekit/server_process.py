@@ -120,7 +120,7 @@ class Client:
         return int(first.split()[1]), {name.lower(): value for name, _, value in pairs}
 
     def read(self, size: int) -> bytes:
-        """This many bytes, or fewer if the server closes the connection."""
+        """The next bytes: as many as requested, or fewer if the server closes the connection."""
         while len(self._unread) < size and (data := self.socket.recv(1 << 18)):
             self._unread += data
         taken, self._unread = self._unread[:size], self._unread[size:]

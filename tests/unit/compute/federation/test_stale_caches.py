@@ -34,7 +34,7 @@ from tests.support.compute.stale_caches import (
     halted,
     reconcile_once,
     recreated,
-    torn_out,
+    removed_at_once,
 )
 from tests.support.kubekit.stage import Stage
 
@@ -43,7 +43,7 @@ def test_nothing_is_bound_that_has_gone(tmp_path):
     """A binding is made only for an object that is there."""
 
     async def story(stage: Stage) -> None:
-        await torn_out(stage, await bound(stage))
+        await removed_at_once(stage, await bound(stage))
         late = await frozen(stage, "hub", "hub")
         await remove(stage, "hub", sent())
         await reconcile_once(Binder(WorkloadDeployment, late, stage.environment), HUB, NS, WD)
@@ -80,7 +80,7 @@ def test_nothing_is_dispatched_for_a_binding_that_has_gone(tmp_path):
     async def story(stage: Stage) -> None:
         hub = stage.client("hub")
         made = await work(stage)
-        await torn_out(stage, made)
+        await removed_at_once(stage, made)
         late = await frozen(stage, "hub", "hub")
         await hub.delete(await bound(stage))
         await reconcile_once(Bindings(engine.KINDS, late, stage.environment), HUB, NS, BINDING)

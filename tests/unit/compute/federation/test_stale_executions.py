@@ -48,7 +48,7 @@ from tests.support.compute.stale_caches import (
     halted,
     reconcile_once,
     recreated,
-    torn_out,
+    removed_at_once,
 )
 from tests.support.kubekit.stage import Stage
 
@@ -82,7 +82,7 @@ def test_a_work_that_has_gone_is_not_carried_out(tmp_path):
         made = await work(stage)
         await remove(stage, "dfw", sent())
         late = await both(stage)
-        await torn_out(stage, made)
+        await removed_at_once(stage, made)
         execution = Execution(engine.KINDS, late, stage.environment)
         await reconcile_once(execution, CELL, PLACE, made.metadata.name)
         assert await stage.client("dfw").find(WorkloadDeployment, WD, NS) is None
@@ -98,7 +98,7 @@ class Overtaken(LocalClient):
         self._stage, self._work, self._answers = stage, made, answers
 
     async def create(self, obj: K, options: WriteOptions = PLAIN_WRITE) -> K:
-        await torn_out(self._stage, self._work)
+        await removed_at_once(self._stage, self._work)
         made = await super().create(obj, options)
         if not self._answers:
             raise Unavailable("the answer was lost")
@@ -160,7 +160,7 @@ def test_a_copy_that_was_made_again_outlives_a_hub_that_loses_its_work(tmp_path)
             await reconcile_once(execution, CELL, PLACE, name)
             await settle(stage)
 
-        await torn_out(stage, made)
+        await removed_at_once(stage, made)
         await settle(stage)
         await reconcile_once(execution, CELL, PLACE, name)
 
@@ -200,7 +200,7 @@ def test_a_work_is_not_set_back_to_a_deployment_that_has_gone(tmp_path):
     async def story(stage: Stage) -> None:
         hub = stage.client("hub")
         before, late = await hub.get(WorkloadDeployment, WD, NS), await frozen(stage, "hub", "hub")
-        await torn_out(stage, await bound(stage))
+        await removed_at_once(stage, await bound(stage))
         await remove(stage, "hub", before)
         await hub.create(scaled(recreated(before), 5))
         await dispatched(stage)
@@ -238,7 +238,7 @@ def test_a_copy_is_not_set_back_to_a_work_of_another_life(tmp_path):
     async def story(stage: Stage) -> None:
         hub = stage.client("hub")
         before, late = await hub.get(WorkloadDeployment, WD, NS), await frozen(stage, "hub", "hub")
-        await torn_out(stage, await bound(stage))
+        await removed_at_once(stage, await bound(stage))
         await remove(stage, "hub", before)
         await hub.create(scaled(recreated(before), 5))
         await dispatched(stage)

@@ -13,13 +13,13 @@ from kubekit.runtime.reporting.metrics import Metrics
 from kubekit.runtime.requests import cluster_name
 from tests.support.compute.network_builders import settings
 from tests.support.compute.provider_builders import CELL, cell, live, machine, message, seen, start
-from tests.support.kubekit.deaf import Ear, listener
+from tests.support.kubekit.deaf import SilenceableTransport, listener
 from tests.support.kubekit.stage import Stage, staged
 
 SETTINGS = "simulated-provider"
 
 
-async def provider(stage: Stage, number: int = 0, ahead: float = 0.0) -> Ear:
+async def provider(stage: Stage, number: int = 0, ahead: float = 0.0) -> SilenceableTransport:
     """A process of its own, with caches of its own, whose clock is so many seconds ahead."""
     role = stage.role(f"cell-{number}")
     ear, client = listener(await stage.plane("dfw"))

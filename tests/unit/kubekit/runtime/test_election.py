@@ -6,7 +6,7 @@ import pytest
 
 from kubekit.runtime.election import ElectionSettings, Term
 from tests.sim.weather import FAIR, Weather
-from tests.support.kubekit.election_builders import SETTINGS, Rivals, run_story, until
+from tests.support.kubekit.election_builders import SETTINGS, ElectionWorld, run_story, until
 
 KEPT = ElectionSettings(name="leader", namespace="default", release=False)
 
@@ -14,7 +14,7 @@ KEPT = ElectionSettings(name="leader", namespace="default", release=False)
 def test_one_candidate_leads_at_once():
     """A single candidate does not wait, and the first term has the number 0."""
 
-    async def story(rivals: Rivals) -> None:
+    async def story(rivals: ElectionWorld) -> None:
         alone = rivals.candidate()
         alone.start()
         assert await until(lambda: alone.leads) < 0.1
@@ -27,7 +27,7 @@ def test_one_candidate_leads_at_once():
 def test_of_three_candidates_one_leads_for_as_long_as_it_lives():
     """The lease is renewed, so no other candidate gets it."""
 
-    async def story(rivals: Rivals) -> None:
+    async def story(rivals: ElectionWorld) -> None:
         for _ in range(3):
             rivals.candidate().start()
         await asyncio.sleep(300)
@@ -41,7 +41,7 @@ def test_of_three_candidates_one_leads_for_as_long_as_it_lives():
 def test_another_leads_once_the_lease_of_a_dead_leader_ran_out(ahead: float):
     """What counts is how long the candidate saw no renewal, whatever the clocks say."""
 
-    async def story(rivals: Rivals) -> None:
+    async def story(rivals: ElectionWorld) -> None:
         leader, other = rivals.candidate(), rivals.candidate(ahead)
         leader.start()
         await until(lambda: leader.leads)
@@ -58,7 +58,7 @@ def test_another_leads_once_the_lease_of_a_dead_leader_ran_out(ahead: float):
 def test_a_candidate_that_comes_late_waits_for_a_whole_lease():
     """It cannot know when the dead leader renewed last."""
 
-    async def story(rivals: Rivals) -> None:
+    async def story(rivals: ElectionWorld) -> None:
         leader, late = rivals.candidate(), rivals.candidate()
         leader.start()
         await until(lambda: leader.leads)
@@ -73,7 +73,7 @@ def test_a_candidate_that_comes_late_waits_for_a_whole_lease():
 def test_a_leader_that_leaves_hands_over_within_a_retry():
     """The released lease is free for any candidate at once."""
 
-    async def story(rivals: Rivals) -> None:
+    async def story(rivals: ElectionWorld) -> None:
         leader, other = rivals.candidate(), rivals.candidate()
         leader.start()
         await until(lambda: leader.leads)
@@ -88,7 +88,7 @@ def test_a_leader_that_leaves_hands_over_within_a_retry():
 def test_the_lease_is_renewed_until_the_work_has_come_to_its_end():
     """A leader that finishes what it has in hand still leads, and releases only then."""
 
-    async def story(rivals: Rivals) -> None:
+    async def story(rivals: ElectionWorld) -> None:
         leader, other = rivals.candidate(), rivals.candidate()
         held: list[bool] = []
 
@@ -113,7 +113,7 @@ def test_the_lease_is_renewed_until_the_work_has_come_to_its_end():
 def test_a_leader_that_may_not_release_leaves_the_lease_to_run_out():
     """Without release the next one waits as for a dead leader."""
 
-    async def story(rivals: Rivals) -> None:
+    async def story(rivals: ElectionWorld) -> None:
         leader, other = rivals.candidate(), rivals.candidate()
         leader.start()
         await until(lambda: leader.leads)
@@ -128,7 +128,7 @@ def test_a_leader_that_may_not_release_leaves_the_lease_to_run_out():
 def test_work_that_ends_by_itself_ends_leading():
     """The candidate does not compete again, and the lease is free."""
 
-    async def story(rivals: Rivals) -> None:
+    async def story(rivals: ElectionWorld) -> None:
         leader = rivals.candidate()
 
         async def work(_: Term) -> None:
@@ -144,7 +144,7 @@ def test_work_that_ends_by_itself_ends_leading():
 def test_what_the_work_raises_is_raised_after_the_release():
     """The failure of the work is raised to the caller, and the next candidate need not wait."""
 
-    async def story(rivals: Rivals) -> None:
+    async def story(rivals: ElectionWorld) -> None:
         leader = rivals.candidate()
 
         async def work(_: Term) -> None:
@@ -160,7 +160,7 @@ def test_what_the_work_raises_is_raised_after_the_release():
 def test_a_leader_without_a_server_steps_down_at_the_deadline():
     """The term ends before the work is cancelled."""
 
-    async def story(rivals: Rivals) -> None:
+    async def story(rivals: ElectionWorld) -> None:
         leader = rivals.candidate()
         ends: list[tuple[float, bool]] = []
 
@@ -189,7 +189,7 @@ def test_a_leader_without_a_server_steps_down_at_the_deadline():
 def test_a_work_that_does_not_end_is_a_problem():
     """A process that lost its lease and goes on must be restarted, so its health says so."""
 
-    async def story(rivals: Rivals) -> None:
+    async def story(rivals: ElectionWorld) -> None:
         leader = rivals.candidate()
         over = asyncio.Event()
 
@@ -216,7 +216,7 @@ def test_a_work_that_does_not_end_is_a_problem():
 def test_a_lease_whose_write_was_not_answered_is_recognised():
     """A candidate that holds the lease without knowing it leads at the next attempt."""
 
-    async def story(rivals: Rivals) -> None:
+    async def story(rivals: ElectionWorld) -> None:
         lucky = rivals.candidate()
         lucky.link.weather = Weather(lost_response=1.0)
         lucky.start()
@@ -233,7 +233,7 @@ def test_a_lease_whose_write_was_not_answered_is_recognised():
 def test_a_candidate_that_leaves_lets_go_of_what_it_may_have_got():
     """It was cancelled while its write was on its way."""
 
-    async def story(rivals: Rivals) -> None:
+    async def story(rivals: ElectionWorld) -> None:
         leaving = rivals.candidate()
         leaving.link.weather = Weather(latencies=(1.0,))
         leaving.start()
@@ -249,7 +249,7 @@ def test_a_candidate_that_leaves_lets_go_of_what_it_may_have_got():
 def test_a_term_is_counted_from_before_its_lease_was_asked_for():
     """The answer may have been long on its way, and others may have seen the write before us."""
 
-    async def story(rivals: Rivals) -> None:
+    async def story(rivals: ElectionWorld) -> None:
         leader = rivals.candidate()
         leader.link.weather = Weather(latencies=(1.0,))
         leader.start()
@@ -267,7 +267,7 @@ def test_a_term_is_counted_from_before_its_lease_was_asked_for():
 def test_a_server_that_refuses_is_logged_once(caplog):
     """The same trouble at each attempt is one line; another trouble is another."""
 
-    async def story(rivals: Rivals) -> None:
+    async def story(rivals: ElectionWorld) -> None:
         waiting = rivals.candidate()
         waiting.link.weather = Weather(lost_request=1.0)
         waiting.start()

@@ -7,13 +7,13 @@ from msgspec.structs import replace
 from kubekit.api.kinds.coordination import Lease, LeaseSpec
 from kubekit.api.meta import ObjectMeta, with_spec
 from kubekit.api.times import MicroTime
-from tests.support.kubekit.election_builders import SETTINGS, Rivals, run_story, until
+from tests.support.kubekit.election_builders import SETTINGS, ElectionWorld, run_story, until
 
 
 def test_a_deleted_lease_is_made_again_by_its_holder():
     """The term keeps its number; candidates that saw the claim do not take it meanwhile."""
 
-    async def story(rivals: Rivals) -> None:
+    async def story(rivals: ElectionWorld) -> None:
         leader, other = rivals.candidate(), rivals.candidate()
         leader.start()
         await until(lambda: leader.leads)
@@ -32,7 +32,7 @@ def test_a_deleted_lease_is_made_again_by_its_holder():
 def test_the_number_does_not_fall_with_a_deleted_lease():
     """A candidate that takes over continues from the last number that it saw."""
 
-    async def story(rivals: Rivals) -> None:
+    async def story(rivals: ElectionWorld) -> None:
         leader, other = rivals.candidate(), rivals.candidate()
         leader.start()
         await until(lambda: leader.leads)
@@ -53,7 +53,7 @@ def test_the_number_does_not_fall_with_a_deleted_lease():
 def test_a_clock_that_stands_still_renews_all_the_same():
     """A renewal that changes nothing would not be sent, and would look like one."""
 
-    async def story(rivals: Rivals) -> None:
+    async def story(rivals: ElectionWorld) -> None:
         leader = rivals.candidate(stands_still=True)
         leader.start()
         await until(lambda: leader.leads)
@@ -69,7 +69,7 @@ def test_a_clock_that_stands_still_renews_all_the_same():
 def test_a_lease_that_was_given_to_another_ends_the_term_at_the_next_renewal():
     """There is nothing to wait for then."""
 
-    async def story(rivals: Rivals) -> None:
+    async def story(rivals: ElectionWorld) -> None:
         leader = rivals.candidate()
         leader.start()
         await until(lambda: leader.leads)
@@ -84,7 +84,7 @@ def test_a_lease_that_was_given_to_another_ends_the_term_at_the_next_renewal():
 def test_a_change_of_labels_does_not_disturb_the_holder():
     """A write of another client in between is a conflict, which loses no lease."""
 
-    async def story(rivals: Rivals) -> None:
+    async def story(rivals: ElectionWorld) -> None:
         leader = rivals.candidate()
         leader.start()
         await until(lambda: leader.leads)
@@ -102,7 +102,7 @@ def test_a_change_of_labels_does_not_disturb_the_holder():
 def test_two_processes_of_one_name_are_distinguished():
     """Else both would take the one lease for their own."""
 
-    async def story(rivals: Rivals) -> None:
+    async def story(rivals: ElectionWorld) -> None:
         one, two = rivals.candidate(), rivals.candidate()
         assert one.elector.identity != two.elector.identity
         assert one.elector.identity.startswith("host_")
@@ -113,7 +113,7 @@ def test_two_processes_of_one_name_are_distinguished():
 def test_the_lease_reads_as_client_go_writes_it():
     """Whole seconds, times with six decimals, and a number that counts the changes of holder."""
 
-    async def story(rivals: Rivals) -> None:
+    async def story(rivals: ElectionWorld) -> None:
         leader, other = rivals.candidate(), rivals.candidate()
         leader.start()
         await until(lambda: leader.leads)
@@ -139,7 +139,7 @@ def test_the_lease_reads_as_client_go_writes_it():
 def test_a_lease_of_client_go_is_waited_for_and_taken():
     """Its duration counts, not ours, and its fields that we do not write stay."""
 
-    async def story(rivals: Rivals) -> None:
+    async def story(rivals: ElectionWorld) -> None:
         spec = LeaseSpec(
             holder_identity="kcm-0_5c1b",
             lease_duration_seconds=30,
@@ -163,7 +163,7 @@ def test_a_lease_of_client_go_is_waited_for_and_taken():
 def test_a_lease_without_a_duration_is_given_our_own():
     """A bare Lease with a holder is not free at once."""
 
-    async def story(rivals: Rivals) -> None:
+    async def story(rivals: ElectionWorld) -> None:
         metadata = ObjectMeta(name="leader", namespace="default")
         await rivals.client.create(
             Lease(metadata=metadata, spec=LeaseSpec(holder_identity="other"))

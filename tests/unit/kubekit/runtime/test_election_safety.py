@@ -8,7 +8,13 @@ from hypothesis import given, settings, strategies as st
 from kubekit.runtime.election import ElectionSettings, Term
 from tests.sim.weather import Weather
 from tests.support.generated import depth
-from tests.support.kubekit.election_builders import SETTINGS, Candidate, Rivals, run_story, until
+from tests.support.kubekit.election_builders import (
+    SETTINGS,
+    Candidate,
+    ElectionWorld,
+    run_story,
+    until,
+)
 
 Deed = Literal["pause", "resume", "part", "heal", "crash", "leave", "restart"]
 
@@ -31,7 +37,7 @@ SHORT = ElectionSettings(name="leader", namespace="default", lease=4, renew_dead
 class Watched:
     """Candidates that are checked continuously. Each location has one process at a time."""
 
-    def __init__(self, rivals: Rivals, weathers: list[Weather]) -> None:
+    def __init__(self, rivals: ElectionWorld, weathers: list[Weather]) -> None:
         self.rivals = rivals
         self.at_once = 0
         self._weathers = weathers
@@ -93,7 +99,7 @@ class Watched:
 def test_no_two_terms_ever_hold_at_once(seed, weathers, deeds, timing):
     """Lost, late and doubled messages, pauses and crashes lose the lead, and never share it."""
 
-    async def story(rivals: Rivals) -> None:
+    async def story(rivals: ElectionWorld) -> None:
         watched = Watched(rivals, weathers)
         await watched.look(10)
         for gap, place, deed in deeds:
@@ -110,7 +116,7 @@ def test_no_two_terms_ever_hold_at_once(seed, weathers, deeds, timing):
 def test_numbers_rise_from_holder_to_holder(seed, weathers):
     """A later term of another process has a higher number, so an old writer can be recognized."""
 
-    async def story(rivals: Rivals) -> None:
+    async def story(rivals: ElectionWorld) -> None:
         order: list[tuple[int, str]] = []
         for weather in weathers:
             candidate = rivals.candidate()
@@ -137,7 +143,7 @@ async def served(candidate: Candidate, order: list[tuple[int, str]]) -> None:
 def test_a_leader_that_stood_still_finds_its_term_over():
     """It holds nothing when it goes on, though nothing of it ran meanwhile."""
 
-    async def story(rivals: Rivals) -> None:
+    async def story(rivals: ElectionWorld) -> None:
         leader, other = rivals.candidate(), rivals.candidate()
         leader.start()
         await until(lambda: leader.leads)
@@ -159,7 +165,7 @@ def test_a_leader_that_stood_still_finds_its_term_over():
 def test_a_process_leads_again_once_the_network_works():
     """Whatever happened before, a remaining candidate leads within a lease and two attempts."""
 
-    async def story(rivals: Rivals) -> None:
+    async def story(rivals: ElectionWorld) -> None:
         for _ in range(3):
             candidate = rivals.candidate()
             candidate.link.weather = Weather(lost_request=0.4, lost_response=0.4, slow=0.2)

@@ -9,7 +9,12 @@ from compute.api.compute import Instance
 from compute.controllers.management.federator import controller as federator
 from tests.support.compute.builders import condition, template
 from tests.support.compute.federation_builders import PROJECT
-from tests.support.compute.management_builders import WEB, Setting, Still, set_up
+from tests.support.compute.management_builders import (
+    WEB,
+    ClientWithoutEvents,
+    ManagementWorld,
+    set_up,
+)
 
 FIRST = f"{WEB}-0"
 READY = condition("Ready", "True", "Available")
@@ -18,16 +23,16 @@ SERVED = condition("Available", "True", "StableInstanceFound", "1 of 1 instances
 SHORT = condition("Available", "False", "InstancesProvisioning", "0 of 1 instances ready")
 
 
-async def _hear_no_more_of(on: Setting, role: str, plane: str) -> None:
+async def _hear_no_more_of(on: ManagementWorld, role: str, plane: str) -> None:
     await on.leave(role)
-    await on.engage(role, Still(on.stage.planes[plane]))
+    await on.engage(role, ClientWithoutEvents(on.stage.planes[plane]))
     await on.stage.rest()
 
 
 def test_an_old_spec_is_not_written_again(tmp_path):
     """What was written to the hub meanwhile stays."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         shop, hub = on.stage.client("shop"), on.stage.client("hub")
         on.start(federator.controllers)
         await on.deploy()
@@ -49,7 +54,7 @@ def test_an_old_spec_is_not_written_again(tmp_path):
 def test_an_old_status_is_not_written_again(tmp_path):
     """What was written to the project meanwhile stays."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         await on.deploy()
         await on.report(SHORT)
@@ -73,7 +78,7 @@ def test_an_old_status_is_not_written_again(tmp_path):
 def test_an_old_projection_is_not_shown_again(tmp_path):
     """What is shown meanwhile stays."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         shown = await on.show_one(WAITING)
         await on.stage.rest()
         await _hear_no_more_of(on, "hub", "hub")
@@ -94,7 +99,7 @@ def test_an_old_projection_is_not_shown_again(tmp_path):
 def test_a_projection_whose_copy_was_deleted_unseen_is_deleted(tmp_path):
     """Whatever requeued it, there is nothing to project."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         shown = await on.show_one(WAITING)
         await on.stage.rest()
         await _hear_no_more_of(on, "hub", "hub")
@@ -115,7 +120,7 @@ def test_a_projection_whose_copy_was_deleted_unseen_is_deleted(tmp_path):
 def test_the_status_of_a_copy_that_was_deleted_unseen_is_not_written(tmp_path):
     """There is nothing to report; the watch event of the deletion has it created again."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         await on.deploy()
         await on.report(SERVED)

@@ -18,7 +18,7 @@ from kubekit.runtime.reporting.metrics import Metrics
 from kubekit.runtime.requests import cluster_name
 from tests.support.compute.budget_builders import reason, reasons
 from tests.support.compute.service_builders import CORE, claim, grant, project
-from tests.support.kubekit.deaf import Ear, listener
+from tests.support.kubekit.deaf import SilenceableTransport, listener
 from tests.support.kubekit.stage import Stage, staged
 
 LIMIT = 5
@@ -26,7 +26,9 @@ KITS: list[ControllerFactory] = []  # of the copies, the youngest last
 LAGS = (0.0, 0.001, 0.02, 0.5, 7.0)  # seconds; the last is longer than a keeper waits for another
 
 
-async def copy(stage: Stage, number: int, lag: Callable[[str], float]) -> list[Ear]:
+async def copy(
+    stage: Stage, number: int, lag: Callable[[str], float]
+) -> list[SilenceableTransport]:
     """A process of its own, with caches and books of its own, whose writes take their time."""
     ears = []
     for role in ("core", "projects"):
@@ -46,7 +48,9 @@ async def copy(stage: Stage, number: int, lag: Callable[[str], float]) -> list[E
     return ears
 
 
-async def act(stage: Stage, chance: Random, ears: list[Ear], numbers: list[int]) -> None:
+async def act(
+    stage: Stage, chance: Random, ears: list[SilenceableTransport], numbers: list[int]
+) -> None:
     """Claims come and go, the younger before the older; of some, one keeper hears late."""
     client = stage.client("shop")
     ear = chance.choice(ears)
@@ -151,7 +155,7 @@ def named(name: str, vcpus: int) -> ResourceClaim:
     )
 
 
-async def pair(stage: Stage, lag: list[float]) -> Ear:
+async def pair(stage: Stage, lag: list[float]) -> SilenceableTransport:
     """Two keepers over one project without budget: what the first writes to claims takes ``lag``.
 
     The ear is the second's, on the claims.

@@ -27,7 +27,7 @@ from tests.support.kubekit.identity_builders import (
     ADMIN,
     MAPS,
     WHO,
-    House,
+    IdentityWorld,
     house,
     made_at,
     post,
@@ -245,7 +245,7 @@ def spelled(header: bytes, token: str) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory) -> Iterator[tuple[asyncio.Runner, House]]:
+def server(tmp_path_factory) -> Iterator[tuple[asyncio.Runner, IdentityWorld]]:
     """One server for all refused credentials."""
     with asyncio.Runner() as runner:
         entrance = house(tmp_path_factory.mktemp("house"))
@@ -274,13 +274,13 @@ def test_a2_the_scheme_may_be_written_in_any_case(server, scheme):
     assert runner.run(here.who(f"Authorization: {scheme} {token}")).code == 201
 
 
-def _expired(here: House) -> str:
+def _expired(here: IdentityWorld) -> str:
     token = here.tokens.issue(User("late"), timedelta(seconds=1))
     here.clock.pass_(seconds=1)
     return token
 
 
-def _revoked(here: House) -> str:
+def _revoked(here: IdentityWorld) -> str:
     token = here.tokens.issue(User("gone"))
     here.tokens.revoke("gone")
     return token
@@ -314,42 +314,42 @@ def test_a2_cached_identities_expire(tmp_path, name):
     assert run(story()) == (201, 401)
 
 
-def _foreign(here: House) -> ClientPair:
+def _foreign(here: IdentityWorld) -> ClientPair:
     """Another authority, which calls itself the same."""
     other = Certificates(here.directory / "other", here.clock.now)
     return other.issue_client("zoe", ["system:masters"], timedelta(days=1), here.clock.now)
 
 
-def _outdated(here: House) -> ClientPair:
+def _outdated(here: IdentityWorld) -> ClientPair:
     start = here.clock.now - timedelta(days=2)
     return here.certificates.issue_client("zoe", [], timedelta(days=1), start)
 
 
-def _early(here: House) -> ClientPair:
+def _early(here: IdentityWorld) -> ClientPair:
     start = here.clock.now + timedelta(days=2)
     return here.certificates.issue_client("zoe", [], timedelta(days=1), start)
 
 
-def _of_the_server(here: House) -> ClientPair:
+def _of_the_server(here: IdentityWorld) -> ClientPair:
     folder = here.certificates.directory
     return ClientPair((folder / "server.crt").read_bytes(), (folder / "server.key").read_bytes())
 
 
-def _signed_by_itself(here: House) -> ClientPair:
+def _signed_by_itself(here: IdentityWorld) -> ClientPair:
     return _made(here, ("zoe",), issuer=None)
 
 
-def _signed_by_a_client(here: House) -> ClientPair:
+def _signed_by_a_client(here: IdentityWorld) -> ClientPair:
     return _made(here, ("zoe",), issuer=here.client("mallory"))
 
 
-def _of_the_authority(here: House) -> ClientPair:
+def _of_the_authority(here: IdentityWorld) -> ClientPair:
     folder = here.certificates.directory
     return ClientPair((folder / "ca.crt").read_bytes(), (folder / "ca.key").read_bytes())
 
 
 def _made(
-    here: House, names: tuple[str, ...], issuer: ClientPair | None, *, usage: bool = True
+    here: IdentityWorld, names: tuple[str, ...], issuer: ClientPair | None, *, usage: bool = True
 ) -> ClientPair:
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name) for name in names])
@@ -379,15 +379,15 @@ def _made(
     return ClientPair(certificate.public_bytes(encoding), private)
 
 
-def _nameless(here: House) -> ClientPair:
+def _nameless(here: IdentityWorld) -> ClientPair:
     return _made(here, (), issuer=_of_the_authority(here))
 
 
-def _of_two_names(here: House) -> ClientPair:
+def _of_two_names(here: IdentityWorld) -> ClientPair:
     return _made(here, ("zoe", "admin"), issuer=_of_the_authority(here))
 
 
-def _for_nothing(here: House) -> ClientPair:
+def _for_nothing(here: IdentityWorld) -> ClientPair:
     return _made(here, ("zoe",), issuer=_of_the_authority(here), usage=False)
 
 

@@ -18,7 +18,7 @@ from kubekit.plane.plane import Plane
 from kubekit.plane.users import MASTERS, User
 from tests.support.kubekit.access_builders import AccessWorld, rule, user
 from tests.support.kubekit.http_builders import Peer, Reply
-from tests.support.kubekit.identity_builders import MAPS, House, house, new_plane, run
+from tests.support.kubekit.identity_builders import MAPS, IdentityWorld, house, new_plane, run
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 PAGES = (
@@ -76,7 +76,7 @@ def test_a3_without_rights_only_what_is_for_all_is_open(tmp_path):
 
 
 @asynccontextmanager
-async def tenants(here: House) -> AsyncIterator[None]:
+async def tenants(here: IdentityWorld) -> AsyncIterator[None]:
     """Two planes of one server, a and b, with objects of these names; bob has rights in a."""
     planes = {}
     for seed, name in enumerate("ab"):
@@ -96,7 +96,7 @@ async def tenants(here: House) -> AsyncIterator[None]:
             await plane.close()
 
 
-async def reply_to(here: House, path: str, who: User) -> Reply:
+async def reply_to(here: IdentityWorld, path: str, who: User) -> Reply:
     async with here.peer() as peer:
         return await asked(peer, "GET", path, here.tokens.issue(who))
 

@@ -19,7 +19,7 @@ from tests.support.kubekit.identity_builders import (
     REVIEW,
     WHO,
     Allowing,
-    House,
+    IdentityWorld,
     house,
     new_plane,
     post,
@@ -41,21 +41,21 @@ def claims_of(token: str) -> dict[str, object]:
     return claims
 
 
-async def requested(here: House, document: object, name: str = "robot") -> Reply:
+async def requested(here: IdentityWorld, document: object, name: str = "robot") -> Reply:
     header = bearer(here.tokens.issue(ADMIN))
     return await here.ask(post(f"{ACCOUNTS}/{name}/token", document, header))
 
 
-async def reviewed(here: House, **spec: object) -> Reply:
+async def reviewed(here: IdentityWorld, **spec: object) -> Reply:
     return await here.ask(post(REVIEW, {"spec": spec}, bearer(here.tokens.issue(ADMIN))))
 
 
-async def another_plane(here: House) -> Plane:
+async def another_plane(here: IdentityWorld) -> Plane:
     """A plane whose objects have uids of their own."""
     return await new_plane(here.directory / "other", ExecutionEnvironment(here.clock, Random(2)))
 
 
-async def forget(here: House, kind: str, name: str) -> None:
+async def forget(here: IdentityWorld, kind: str, name: str) -> None:
     found = here.plane.kinds.require("v1", kind)
     await here.plane.registry.delete(found, "default", name, DeleteOptions())
 
@@ -231,29 +231,29 @@ def test_a_request_for_more_than_a_day_gets_a_warning(tmp_path):
     assert "requested expiration of 90000 seconds shortened to 86400 seconds" in warning
 
 
-async def _delete_account(here: House) -> None:
+async def _delete_account(here: IdentityWorld) -> None:
     await forget(here, "ServiceAccount", "robot")
 
 
-async def _replace_account(here: House) -> None:
+async def _replace_account(here: IdentityWorld) -> None:
     await _delete_account(here)
     await here.make("ServiceAccount", "robot")
 
 
-async def _delete_secret(here: House) -> None:
+async def _delete_secret(here: IdentityWorld) -> None:
     await forget(here, "Secret", "tied")
 
 
-async def _replace_secret(here: House) -> None:
+async def _replace_secret(here: IdentityWorld) -> None:
     await _delete_secret(here)
     await here.make("Secret", "tied")
 
 
-async def _wait(here: House) -> None:
+async def _wait(here: IdentityWorld) -> None:
     here.clock.pass_(hours=1)
 
 
-async def _go_back(here: House) -> None:
+async def _go_back(here: IdentityWorld) -> None:
     here.clock.pass_(hours=-1)
 
 
@@ -402,7 +402,7 @@ def test_t1_the_same_account_of_another_plane_is_another_account(tmp_path):
             other = await another_plane(here)
             here.server.mount("/", other)
             try:
-                there = House(
+                there = IdentityWorld(
                     tmp_path, here.server, other, here.tokens, here.certificates, here.clock
                 )
                 await there.make("ServiceAccount", "robot")

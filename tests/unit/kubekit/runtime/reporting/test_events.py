@@ -13,7 +13,7 @@ from kubekit.api.meta import ObjectMeta
 from kubekit.client.options import ListOptions
 from kubekit.runtime.reporting.events import EventRecorder
 from tests.support.kubekit import plane_worlds
-from tests.support.kubekit.event_builders import CONTROLLER, Scene, config, run_story
+from tests.support.kubekit.event_builders import CONTROLLER, RecorderWorld, config, run_story
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -21,7 +21,7 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 def test_an_event_has_the_form_of_events_k8s_io():
     """Every part that a server insists on is there, in the places of v1."""
 
-    async def story(scene: Scene) -> None:
+    async def story(scene: RecorderWorld) -> None:
         one = await scene.config()
         scene.recorder.event(
             scene.client, one, "Normal", "Created", "the child was made", "CreateChild"
@@ -42,7 +42,7 @@ def test_an_event_has_the_form_of_events_k8s_io():
 def test_kubectl_finds_the_events_of_an_object_by_its_uid():
     """`kubectl describe` asks for the old shape by these fields."""
 
-    async def story(scene: Scene) -> None:
+    async def story(scene: RecorderWorld) -> None:
         one, two = await scene.config("one"), await scene.config("two")
         scene.say(one)
         scene.say(two)
@@ -62,7 +62,7 @@ def test_kubectl_finds_the_events_of_an_object_by_its_uid():
 def test_an_event_carries_the_times_and_the_count_of_the_old_shape():
     """`kubectl get events --sort-by=.lastTimestamp` sorts by what every one of them has."""
 
-    async def story(scene: Scene) -> None:
+    async def story(scene: RecorderWorld) -> None:
         one = await scene.config()
         await asyncio.sleep(0.25)
         scene.say(one)
@@ -77,7 +77,7 @@ def test_an_event_carries_the_times_and_the_count_of_the_old_shape():
 def test_the_times_and_the_count_of_the_old_shape_follow_the_series():
     """A series of three is one event with a count of three and the time of the last."""
 
-    async def story(scene: Scene) -> None:
+    async def story(scene: RecorderWorld) -> None:
         one = await scene.config()
         for _ in range(3):
             scene.say(one)
@@ -95,7 +95,7 @@ def test_the_times_and_the_count_of_the_old_shape_follow_the_series():
 def test_what_is_said_again_becomes_a_series():
     """One Event counts, and says when it was last so."""
 
-    async def story(scene: Scene) -> None:
+    async def story(scene: RecorderWorld) -> None:
         one = await scene.config()
         scene.say(one)
         await asyncio.sleep(10)
@@ -128,7 +128,7 @@ def test_what_differs_in_anything_is_another_event(other: dict[str, Any]):
         "action": "Create",
     }
 
-    async def story(scene: Scene) -> None:
+    async def story(scene: RecorderWorld) -> None:
         one = await scene.config()
         scene.recorder.event(scene.client, one, **said)
         scene.recorder.event(scene.client, one, **said | other)
@@ -140,7 +140,7 @@ def test_what_differs_in_anything_is_another_event(other: dict[str, Any]):
 def test_the_same_of_another_object_is_another_event():
     """Objects are distinguished by uid, so a new one of the same name is another."""
 
-    async def story(scene: Scene) -> None:
+    async def story(scene: RecorderWorld) -> None:
         one = await scene.config()
         scene.say(one)
         await scene.client.delete(one)
@@ -153,7 +153,7 @@ def test_the_same_of_another_object_is_another_event():
 def test_the_same_after_a_long_rest_is_another_event():
     """A series ends after six minutes without it."""
 
-    async def story(scene: Scene) -> None:
+    async def story(scene: RecorderWorld) -> None:
         one = await scene.config()
         scene.say(one)
         await asyncio.sleep(359)
@@ -169,7 +169,7 @@ def test_the_same_after_a_long_rest_is_another_event():
 def test_a_series_that_goes_on_is_written_seldom():
     """An hour of the same, each second, costs a dozen writes, and the end has the right count."""
 
-    async def story(scene: Scene) -> None:
+    async def story(scene: RecorderWorld) -> None:
         one = await scene.config()
         before = scene.plane.store.revision
         for _ in range(3600):
@@ -188,7 +188,7 @@ def test_a_series_that_goes_on_is_written_seldom():
 def test_the_last_count_is_written_when_the_series_is_followed_by_a_new_one():
     """A count is written even if no sweep ran in between."""
 
-    async def story(scene: Scene) -> None:
+    async def story(scene: RecorderWorld) -> None:
         one = await scene.config()
         for gap in (1, 1, 361):
             scene.say(one)
@@ -203,7 +203,7 @@ def test_the_last_count_is_written_when_the_series_is_followed_by_a_new_one():
 def test_a_storm_about_one_object_ends_after_25_and_leaves_others_alone():
     """One more is allowed each five minutes."""
 
-    async def story(scene: Scene) -> None:
+    async def story(scene: RecorderWorld) -> None:
         one, two = await scene.config("one"), await scene.config("two")
         for number in range(1000):
             scene.say(one, reason=f"Problem{number}")
@@ -221,7 +221,7 @@ def test_a_storm_about_one_object_ends_after_25_and_leaves_others_alone():
 def test_more_than_ten_events_of_one_reason_are_combined_into_one():
     """Each of the first ten has its note; those after them are one event that counts."""
 
-    async def story(scene: Scene) -> None:
+    async def story(scene: RecorderWorld) -> None:
         one = await scene.config()
         for number in range(100):
             scene.say(one, f"city {number} is stuck")
@@ -240,7 +240,7 @@ def test_more_than_ten_events_of_one_reason_are_combined_into_one():
 def test_combined_messages_are_separate_again_after_a_long_pause():
     """A series ends after six minutes without it; so does what kept others out of sight."""
 
-    async def story(scene: Scene) -> None:
+    async def story(scene: RecorderWorld) -> None:
         one = await scene.config()
         for number in range(12):
             scene.say(one, f"city {number} is stuck")
@@ -254,7 +254,7 @@ def test_combined_messages_are_separate_again_after_a_long_pause():
 def test_a_plane_is_written_to_at_a_bounded_rate():
     """Fifty events at once, and ten in each second after that: users' writes come first."""
 
-    async def story(scene: Scene) -> None:
+    async def story(scene: RecorderWorld) -> None:
         for number in range(100):
             scene.say(config(f"c{number}"))
         assert 50 <= len(await scene.reported()) <= 61
@@ -268,7 +268,7 @@ def test_a_plane_is_written_to_at_a_bounded_rate():
 def test_what_waits_for_a_plane_is_bounded():
     """A plane that is away for long costs a thousand events of memory, not more."""
 
-    async def story(scene: Scene) -> None:
+    async def story(scene: RecorderWorld) -> None:
         scene.link.part()
         for number in range(1500):
             scene.say(config(f"c{number}"), client=scene.far)
@@ -280,7 +280,7 @@ def test_what_waits_for_a_plane_is_bounded():
 def test_events_of_what_has_no_namespace_go_to_default():
     """There is no other place that a server takes them in."""
 
-    async def story(scene: Scene) -> None:
+    async def story(scene: RecorderWorld) -> None:
         made = await scene.client.create(Namespace(metadata=ObjectMeta(name="lab")))
         scene.say(made)
         event = await scene.only()
@@ -304,7 +304,7 @@ def test_events_of_what_has_no_namespace_go_to_default():
 def test_an_event_always_has_a_name_that_a_server_takes(name, beginning):
     """It begins with the object's wherever that can be."""
 
-    async def story(scene: Scene) -> None:
+    async def story(scene: RecorderWorld) -> None:
         scene.say(ClusterRole(metadata=ObjectMeta(name=name, uid="u")))
         event = await scene.only()
         assert event.metadata.name.rpartition(".")[0] == beginning
@@ -315,7 +315,7 @@ def test_an_event_always_has_a_name_that_a_server_takes(name, beginning):
 def test_a_lone_surrogate_does_not_stop_an_event():
     """Texts may come from anywhere; what has no bytes is replaced."""
 
-    async def story(scene: Scene) -> None:
+    async def story(scene: RecorderWorld) -> None:
         scene.say(await scene.config(), "odd \ud800 text")
         assert (await scene.only()).note == "odd ? text"
 
@@ -334,7 +334,7 @@ TEXTS = {
 def test_a_plane_takes_whatever_is_said(text: str, note: str):
     """No text prevents an event, and no text has control characters."""
 
-    async def story(scene: Scene) -> None:
+    async def story(scene: RecorderWorld) -> None:
         scene.recorder.event(scene.client, await scene.config(), "Normal", text, text, text)
         assert (await scene.only()).note == note
 

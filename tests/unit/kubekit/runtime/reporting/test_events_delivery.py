@@ -15,13 +15,13 @@ from kubekit.plane.local import LocalClient
 from kubekit.runtime.reporting.events import EventRecorder
 from tests.sim.weather import FAIR, Weather
 from tests.support.kubekit import plane_worlds, virtual_time
-from tests.support.kubekit.event_builders import CONTROLLER, Scene, config, run_story
+from tests.support.kubekit.event_builders import CONTROLLER, RecorderWorld, config, run_story
 
 
 def test_a_namespace_that_is_gone_takes_its_events_along():
     """Nothing is tried for long, and the others are written."""
 
-    async def story(scene: Scene) -> None:
+    async def story(scene: RecorderWorld) -> None:
         gone = ConfigMap(metadata=ObjectMeta(name="one", namespace="gone", uid="u1"))
         scene.say(gone)
         scene.say(await scene.config())
@@ -34,7 +34,7 @@ def test_a_namespace_that_is_gone_takes_its_events_along():
 def test_events_outlive_a_while_without_the_plane():
     """They are tried again, and those of other planes do not wait."""
 
-    async def story(scene: Scene) -> None:
+    async def story(scene: RecorderWorld) -> None:
         scene.link.part()
         scene.say(await scene.config("far"), client=scene.far)
         scene.say(await scene.config("near"))
@@ -51,7 +51,7 @@ def test_events_outlive_a_while_without_the_plane():
 def test_an_event_that_cannot_be_written_is_given_up():
     """After a few attempts."""
 
-    async def story(scene: Scene) -> None:
+    async def story(scene: RecorderWorld) -> None:
         scene.link.part()
         scene.say(await scene.config(), client=scene.far)
         await asyncio.sleep(120)
@@ -65,7 +65,7 @@ def test_an_event_that_cannot_be_written_is_given_up():
 def test_an_event_whose_response_was_lost_is_not_written_twice():
     """It has the same name at each attempt."""
 
-    async def story(scene: Scene) -> None:
+    async def story(scene: RecorderWorld) -> None:
         one = await scene.config()
         scene.link.weather = Weather(lost_response=1.0)
         scene.say(one, client=scene.far)
@@ -83,7 +83,7 @@ def test_an_event_whose_response_was_lost_is_not_written_twice():
 def test_an_event_that_expired_is_made_again_with_its_count():
     """Servers keep events for an hour or so, and a series may last longer."""
 
-    async def story(scene: Scene) -> None:
+    async def story(scene: RecorderWorld) -> None:
         one = await scene.config()
         scene.say(one)
         await scene.client.delete(await scene.only(), DeleteOptions())
@@ -98,7 +98,7 @@ def test_an_event_that_expired_is_made_again_with_its_count():
 def test_an_event_that_another_client_changed_is_counted_on():
     """A label that was put on it is no reason to stop."""
 
-    async def story(scene: Scene) -> None:
+    async def story(scene: RecorderWorld) -> None:
         one = await scene.config()
         scene.say(one)
         event = await scene.only()
@@ -115,7 +115,7 @@ def test_an_event_that_another_client_changed_is_counted_on():
 def test_draining_writes_what_was_counted():
     """A process that ends leaves no count behind."""
 
-    async def story(scene: Scene) -> None:
+    async def story(scene: RecorderWorld) -> None:
         one = await scene.config()
         for _ in range(10):
             scene.say(one)
@@ -131,7 +131,7 @@ def test_draining_writes_what_was_counted():
 def test_draining_ends_in_time():
     """A plane that does not answer keeps no process from ending."""
 
-    async def story(scene: Scene) -> None:
+    async def story(scene: RecorderWorld) -> None:
         scene.link.part()
         scene.say(await scene.config(), client=scene.far)
         started = asyncio.get_running_loop().time()
@@ -144,7 +144,7 @@ def test_draining_ends_in_time():
 def test_what_waits_for_a_plane_that_is_let_go_is_forgotten():
     """No event is sent to a cluster that was disengaged."""
 
-    async def story(scene: Scene) -> None:
+    async def story(scene: RecorderWorld) -> None:
         one = await scene.config()
         scene.say(one)
         scene.recorder.forget(scene.client)
@@ -173,7 +173,7 @@ def test_a_recorder_at_rest_sets_no_timer():
 def test_a_plane_that_is_forgotten_while_its_events_are_held_back_ends_quietly(caplog):
     """What waits for the write limit is dropped with the plane, and no task fails."""
 
-    async def story(scene: Scene) -> None:
+    async def story(scene: RecorderWorld) -> None:
         for number in range(60):
             scene.say(config(f"c{number}"))
         await asyncio.sleep(0.05)

@@ -15,7 +15,13 @@ from kubekit.client.transport import Document, ResourceLocation
 from kubekit.runtime.reporting.counters import InformerCounters
 from kubekit.runtime.watching.changes import CacheChange
 from tests.support.kubekit.following_builders import Answer, Plan, config
-from tests.support.kubekit.informer_builders import HERE, Ear, InformerWorld, Story, run_in_world
+from tests.support.kubekit.informer_builders import (
+    HERE,
+    InformerWorld,
+    RecordingHandler,
+    Story,
+    run_in_world,
+)
 
 CUT = Plan(cut_after=0)
 GONE = Plan(refusal=Expired("too old resource version"))
@@ -71,7 +77,7 @@ def test_a_listener_hears_what_is_here_then_what_comes(run_story):
     async def story(world: InformerWorld) -> None:
         one = await world.writer.create(config("one"))
         async with world.informer() as informer:
-            ear = Ear()
+            ear = RecordingHandler()
             informer.listen(ear)
             assert ear.signs == ["+one"]
             changed = await world.change(one, a="1")
@@ -99,7 +105,7 @@ def test_a_listener_that_comes_in_the_middle_misses_and_repeats_nothing(run_stor
     """Even one that is added while another is called."""
 
     async def story(world: InformerWorld) -> None:
-        late = Ear()
+        late = RecordingHandler()
 
         def adding(change: CacheChange[ConfigMap]) -> None:
             if change.name == "two":
@@ -135,7 +141,7 @@ def test_a_handler_can_remove_itself_and_others_while_it_is_called(run_story):
     """A removed handler is not called again, not even for this change; removing twice is fine."""
 
     async def story(world: InformerWorld) -> None:
-        first, last = Ear(), Ear()
+        first, last = RecordingHandler(), RecordingHandler()
         async with world.informer() as informer:
 
             def ending(change: CacheChange[ConfigMap]) -> None:
@@ -162,7 +168,7 @@ def test_a_handler_that_fails_affects_no_other(run_story, caplog):
     async def story(world: InformerWorld) -> None:
         await world.writer.create(config("one"))
         async with world.informer() as informer:
-            ear = Ear()
+            ear = RecordingHandler()
             informer.listen(failing)
             informer.listen(ear)
             await world.writer.create(config("two"))
@@ -186,7 +192,7 @@ def test_a_second_list_is_turned_into_the_differences(run_story):
         world.transport.watches.append(Plan(silent=True))
         world.transport.watches.append(GONE)
         async with world.informer() as informer:
-            ear = Ear()
+            ear = RecordingHandler()
             informer.listen(ear)
             ear.signs.clear()
             await world.change(changing, a="1")
@@ -267,7 +273,7 @@ def test_a_list_that_starts_over_forgets_what_it_had_shown(run_story):
         stale = await world.transport.list(ResourceLocation(ConfigMap.RESOURCE), EVERYTHING)
         world.transport.watches.extend([Plan(silent=True), GONE])
         async with world.informer() as informer:
-            ear = Ear()
+            ear = RecordingHandler()
             informer.listen(ear)
             await world.writer.delete(one)
             refused = Answer(refusal=Unavailable("down"))
@@ -291,7 +297,7 @@ def test_a_great_loss_is_reported_in_bursts(run_story):
         world.transport.watches.append(CUT)
         world.transport.watches.append(GONE)
         async with world.informer() as informer:
-            ear = Ear()
+            ear = RecordingHandler()
             informer.listen(ear)
             world.transport.lists.append(Answer(instead=empty))
             world.transport.always = Plan(silent=True)

@@ -22,7 +22,13 @@ from kubekit.runtime.scope import Scope
 from kubekit.runtime.watching.informers import Informers
 from tests.support.compute import builders
 from tests.support.kubekit.following_builders import Plan, config
-from tests.support.kubekit.informer_builders import HERE, Ear, InformerWorld, Story, run_in_world
+from tests.support.kubekit.informer_builders import (
+    HERE,
+    InformerWorld,
+    RecordingHandler,
+    Story,
+    run_in_world,
+)
 from tests.support.kubekit.plane_worlds import environment
 
 DEFINITIONS = ResourceLocation(CustomResourceDefinition.RESOURCE)
@@ -108,7 +114,7 @@ def test_trap_171_a_kind_that_is_not_served_stops_no_other(run_bare_story):
             assert len(present.cache.list("default")) == 1
             assert "does not serve Workload" in absent.problem
             assert not absent.counters().served
-            ear = Ear()
+            ear = RecordingHandler()
             absent.listen(ear)
             await world.writer.raw.create(DEFINITIONS, DEFINITION, PLAIN_WRITE)
             await world.plane.rest()
@@ -128,7 +134,7 @@ def test_trap_171_a_kind_that_goes_leaves_what_was_known(run_bare_story):
         await world.plane.rest()
         await world.writer.create(workload())
         async with world.informer(Workload) as informer:
-            ear = Ear()
+            ear = RecordingHandler()
             informer.listen(ear)
             await unserve(world, Workload.RESOURCE.crd_name)
             await asyncio.sleep(60)
@@ -157,7 +163,7 @@ def test_an_object_that_cannot_be_read_is_named_and_left_out(run_story, caplog):
     async def story(world: InformerWorld) -> None:
         await world.writer.raw.create(INSTANCES, instance(), PLAIN_WRITE)
         async with world.informer(Instance) as informer:
-            ear = Ear()
+            ear = RecordingHandler()
             informer.listen(ear)
             one = ResourceLocation(Instance.RESOURCE, "default", "one")
             assert informer.synced
@@ -183,7 +189,7 @@ def test_what_was_known_of_an_object_stays_while_it_cannot_be_read(run_story):
     async def story(world: InformerWorld) -> None:
         made = await world.writer.raw.create(INSTANCES, instance(spec=SPEC), PLAIN_WRITE)
         async with world.informer(Instance) as informer:
-            ear = Ear()
+            ear = RecordingHandler()
             informer.listen(ear)
             one = ResourceLocation(Instance.RESOURCE, "default", "one")
             without = {name: part for name, part in made.items() if name != "spec"}
@@ -208,7 +214,7 @@ def test_an_object_that_went_is_gone_though_its_successor_cannot_be_read(run_sto
         await world.writer.raw.create(INSTANCES, instance(spec=SPEC), PLAIN_WRITE)
         world.transport.watches.extend([Plan(silent=True), GONE])
         async with world.informer(Instance) as informer:
-            ear = Ear()
+            ear = RecordingHandler()
             informer.listen(ear)
             one = ResourceLocation(Instance.RESOURCE, "default", "one")
             await world.writer.raw.delete(one, PLAIN_DELETE)

@@ -13,7 +13,7 @@ from tests.support.compute.builders import condition
 from tests.support.compute.federation_builders import PROJECT, original, with_meta
 from tests.support.compute.management_builders import (
     WEB,
-    Setting,
+    ManagementWorld,
     held,
     hub_namespace_of,
     set_up,
@@ -27,7 +27,7 @@ AVAILABLE = condition("Available", "True", "StableInstanceFound")
 def test_a_deployment_reaches_the_hub(tmp_path):
     """Its namespace, its copy with the labels that select a cell, and its city's policy are created."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         sent = await on.deploy()
         copy = await on.copy()
@@ -50,7 +50,7 @@ def test_a_deployment_reaches_the_hub(tmp_path):
 def test_it_has_annotation_and_finalizer_before_the_copy_is_written(tmp_path):
     """The annotation and the finalizer are one write, before anything is created on the hub."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         await on.deploy()
         await on.copy()
@@ -71,7 +71,7 @@ def test_it_has_annotation_and_finalizer_before_the_copy_is_written(tmp_path):
 def test_a_change_reaches_the_hub(tmp_path):
     """The spec is copied unchanged."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         await on.deploy()
         await on.copy()
@@ -89,7 +89,7 @@ def test_w19_what_the_cell_must_obey_travels_and_so_does_its_absence(tmp_path):
     """An error in referenced data is copied to the hub; once it is fixed it is removed there too."""
     reserved = {annotations.REFERENCED_DATA_ERROR: "{}", annotations.SUSPENDED: "true"}
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         sent = await on.deploy(annotations=reserved | {"team": "blue"})
         copy = await on.copy()
@@ -106,7 +106,7 @@ def test_w19_what_the_cell_must_obey_travels_and_so_does_its_absence(tmp_path):
 def test_w22_two_spellings_of_a_city_have_a_policy_each(tmp_path):
     """Cells are selected by the exact label, so LAX and lax are two cities and never share a policy."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         await on.deploy("a-home-lax", "LAX")
         await on.deploy("b-home-lax", "lax")
@@ -127,7 +127,7 @@ def test_w22_two_spellings_of_a_city_have_a_policy_each(tmp_path):
 def test_another_city_gets_its_policy_too(tmp_path):
     """A deployment that moves to another city gets that city's policy."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         await on.deploy()
         await on.copy()
@@ -144,7 +144,7 @@ def test_another_city_gets_its_policy_too(tmp_path):
 def test_a_copy_that_is_changed_on_the_hub_is_restored(tmp_path):
     """Labels of ours on the copy and on the namespace are repaired; those of others stay."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         await on.deploy()
         copy = await on.copy()
@@ -170,7 +170,7 @@ def test_a_copy_that_is_changed_on_the_hub_is_restored(tmp_path):
 def test_a_copy_that_is_deleted_on_the_hub_is_created_again(tmp_path):
     """The copy alone, or the whole namespace with it."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         await on.deploy()
         first = await on.copy()
@@ -188,7 +188,7 @@ def test_a_copy_that_is_deleted_on_the_hub_is_created_again(tmp_path):
 def test_an_edit_of_the_annotation_is_reverted(tmp_path):
     """The federator restores its annotation and finalizer."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         sent = await on.deploy()
         await on.copy()
@@ -204,7 +204,7 @@ def test_an_edit_of_the_annotation_is_reverted(tmp_path):
 def test_a_city_that_cannot_be_a_label_is_refused(tmp_path):
     """The wrong field is reported to the user, and nothing is written to the hub."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         await on.deploy(city="San José")
 
@@ -223,7 +223,7 @@ def test_a_project_that_cannot_be_a_label_is_refused(tmp_path):
     """A name too long for a label could never be decoded."""
     name = "p" * 60
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         await on.stage.engage("projects", name)
         await hub_namespace_of(on.stage, name)
@@ -241,7 +241,7 @@ def test_a_project_that_cannot_be_a_label_is_refused(tmp_path):
 def test_two_projects_are_kept_apart(tmp_path):
     """Deployments of one name in two projects have their own copy and status."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         await on.stage.engage("projects", "blog")
         hub_namespace = await hub_namespace_of(on.stage, "blog")
@@ -262,7 +262,7 @@ def test_two_projects_are_kept_apart(tmp_path):
 def test_a_report_for_a_project_that_is_not_engaged_is_not_lost(tmp_path):
     """The hub reports it once; the project is reconciled all the same when it is engaged."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         await on.deploy()
         await on.copy()
@@ -281,7 +281,7 @@ def test_a_report_for_a_project_that_is_not_engaged_is_not_lost(tmp_path):
 def test_a_hub_that_was_unreachable_is_brought_up_to_date(tmp_path):
     """Nothing is lost while the hub is unreachable, neither a deployment nor a status."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         await on.deploy()
         await on.copy()
@@ -302,7 +302,7 @@ def test_a_hub_that_was_unreachable_is_brought_up_to_date(tmp_path):
 def test_two_federators_reach_the_same_state(tmp_path):
     """Neither spoils what the other does, and one event is written."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers, copies=2)
         for city in ("DFW", "LHR", "SIN"):
             await on.deploy(f"web-home-{city.lower()}", city)
@@ -324,7 +324,7 @@ def test_two_federators_reach_the_same_state(tmp_path):
 def test_a_restart_writes_nothing(tmp_path):
     """A federator that starts with nothing to do writes nothing."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         await on.deploy()
         await on.report(AVAILABLE, ready_replicas=5)
@@ -345,7 +345,7 @@ def test_a_restart_writes_nothing(tmp_path):
 def test_a_copy_in_a_terminating_namespace_is_waited_for(tmp_path):
     """A hub namespace that is deleting is created again once it is gone."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         hub = on.stage.client("hub")
         held_up = ObjectMeta(
             name=on.hub_namespace, labels=upstream(), finalizers=("example.com/slow",)
@@ -366,7 +366,7 @@ def test_a_copy_in_a_terminating_namespace_is_waited_for(tmp_path):
 def test_w25_events_and_metrics_report_it(tmp_path):
     """Each step writes an event on the deployment, and each reconcile pass is counted."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         await on.deploy()
         await on.reported((WEB, "Normal", "Federated"))

@@ -10,7 +10,7 @@ from compute.api.karmada_work import ResourceBinding, ResourceBindingSpec, Templ
 from compute.controllers.management.federator import controller as federator
 from kubekit.api.meta import Condition, ObjectMeta
 from tests.support.compute.builders import condition
-from tests.support.compute.management_builders import CELL, WEB, Setting, set_up
+from tests.support.compute.management_builders import CELL, WEB, ManagementWorld, set_up
 from tests.support.kubekit.plane_worlds import START
 
 AVAILABLE = condition("Available", "True", "StableInstanceFound")
@@ -31,7 +31,7 @@ def _because(reason: str):
 def test_the_cells_report_reaches_the_project(tmp_path):
     """The hub's status is written to the project at once, and then nothing is written."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         await on.deploy()
         await on.report(AVAILABLE, replicas=2, ready_replicas=1, desired_replicas=2)
@@ -47,7 +47,7 @@ def test_the_cells_report_reaches_the_project(tmp_path):
 def test_the_projects_own_conditions_are_kept(tmp_path):
     """Referenced data are resolved in the project, so the hub has no condition of it."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         await on.deploy()
         await on.copy()
@@ -67,7 +67,7 @@ def test_the_projects_own_conditions_are_kept(tmp_path):
 def test_an_edit_of_the_status_is_reverted(tmp_path):
     """The project's status equals the hub's."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         await on.deploy()
         await on.report(AVAILABLE, ready_replicas=1)
@@ -84,7 +84,7 @@ def test_an_edit_of_the_status_is_reverted(tmp_path):
 def test_a_city_without_a_cell_is_reported(tmp_path):
     """It is reported that nothing runs, whatever an earlier cell reported; until there is one."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         await on.deploy()
         await on.report(AVAILABLE, replicas=2, ready_replicas=2)
@@ -105,7 +105,7 @@ def test_a_city_without_a_cell_is_reported(tmp_path):
 def test_a_city_whose_only_cell_is_unreachable_is_reported_with_the_time(tmp_path):
     """There is a cell, so the city is not without one; that is reported as soon as it is known."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         await on.cell("True", START)
         await on.deploy()
@@ -128,7 +128,7 @@ def test_a_city_whose_only_cell_is_unreachable_is_reported_with_the_time(tmp_pat
 def test_an_unreachable_cell_is_not_taken_for_ready(tmp_path):
     """Unknown since the last renewal of the lease; the counts stay."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         await on.deploy()
         await on.report(AVAILABLE, replicas=2, ready_replicas=2)
@@ -154,7 +154,7 @@ def test_an_unreachable_cell_is_not_taken_for_ready(tmp_path):
 def test_a_cell_that_is_ready_again_is_believed_again(tmp_path):
     """Its last status is shown as soon as its Cluster is Ready."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         await on.deploy()
         await on.report(AVAILABLE, ready_replicas=2)
@@ -171,7 +171,7 @@ def test_a_cell_that_is_ready_again_is_believed_again(tmp_path):
 def test_without_a_lease_the_ready_condition_gives_the_time(tmp_path):
     """It is the last transition of Ready."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         await on.deploy()
         await on.cell("Unknown", START + timedelta(seconds=45))
@@ -188,7 +188,7 @@ def test_without_a_lease_the_ready_condition_gives_the_time(tmp_path):
 def test_a_lease_that_is_still_renewed_changes_nothing(tmp_path):
     """The message is the same in every reconcile pass."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         await on.deploy()
         await on.lease(START + timedelta(hours=1))
@@ -206,7 +206,7 @@ def test_a_lease_that_is_still_renewed_changes_nothing(tmp_path):
 def test_a_lease_that_was_never_renewed_is_ignored(tmp_path):
     """The time of the Ready condition is kept."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         await on.deploy()
         await on.lease(None)
@@ -224,7 +224,7 @@ def test_a_lease_that_was_never_renewed_is_ignored(tmp_path):
 def test_a_binding_of_another_kind_is_ignored(tmp_path):
     """The hub has other kinds too."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         await on.deploy()
         await on.bind(CELL)
@@ -246,7 +246,7 @@ def test_a_binding_of_another_kind_is_ignored(tmp_path):
 def test_a_clusters_heartbeat_requeues_nothing(tmp_path):
     """Only Ready matters: a heartbeat costs no reconcile pass."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         await on.deploy()
         await on.cell("True", START)
@@ -269,7 +269,7 @@ def test_a_clusters_heartbeat_requeues_nothing(tmp_path):
 def test_a_binding_of_an_earlier_deployment_is_ignored(tmp_path):
     """It is of another object of the same name, and will be deleted."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         await on.deploy()
         await on.report(AVAILABLE, ready_replicas=2)
@@ -287,7 +287,7 @@ def test_a_binding_of_an_earlier_deployment_is_ignored(tmp_path):
 def test_a_cell_that_never_reported_is_not_called_unreachable(tmp_path):
     """Neither is an unknown cell, nor one of an undecided binding."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         await on.deploy()
         await on.bind("cell-unknown")

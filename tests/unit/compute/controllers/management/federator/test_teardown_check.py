@@ -18,14 +18,21 @@ from kubekit.api.meta import Object, ObjectMeta
 from kubekit.runtime.controller_factory import ControllerFactory
 from tests.support.compute.builders import NOW
 from tests.support.compute.federation_builders import PROJECT, on_hub, with_meta
-from tests.support.compute.management_builders import CELL, WEB, Setting, Still, held, set_up
+from tests.support.compute.management_builders import (
+    CELL,
+    WEB,
+    ClientWithoutEvents,
+    ManagementWorld,
+    held,
+    set_up,
+)
 
 REQUESTS = (ResourceRequest(resource_type=INSTANCES, amount=1),)
 EXECUTION = "karmada.io/execution-controller"
 BOUND = names.resource_binding(WEB, "WorkloadDeployment")
 
 
-async def work(on: Setting, *, cell: str = CELL) -> Work:
+async def work(on: ManagementWorld, *, cell: str = CELL) -> Work:
     """The Work of a cell; it is deleting, and stays."""
     client, space = on.stage.client("hub", "karmada"), names.execution_namespace(cell)
     if await client.find(Namespace, space) is None:
@@ -46,7 +53,7 @@ async def work(on: Setting, *, cell: str = CELL) -> Work:
     return made
 
 
-async def claim(on: Setting, *, cell: str = CELL, hub_namespace: str = "") -> ResourceClaim:
+async def claim(on: ManagementWorld, *, cell: str = CELL, hub_namespace: str = "") -> ResourceClaim:
     """The claim of the first slot."""
     claim_labels = {
         labels.SOURCE_CLUSTER: cell,
@@ -60,7 +67,7 @@ async def claim(on: Setting, *, cell: str = CELL, hub_namespace: str = "") -> Re
     return await on.stage.client("shop", "cell").create(made)
 
 
-async def federated(on: Setting) -> WorkloadDeployment:
+async def federated(on: ManagementWorld) -> WorkloadDeployment:
     """A deployment that is on the hub, and bound to a reachable cell."""
     on.start(federator.controllers, projector.controllers)
     await on.deploy()
@@ -72,7 +79,7 @@ async def federated(on: Setting) -> WorkloadDeployment:
     return await on.project(held)
 
 
-async def end(on: Setting, plane: str, obj: Object) -> None:
+async def end(on: ManagementWorld, plane: str, obj: Object) -> None:
     """Delete an object with all its finalizers."""
     client, meta = on.stage.client(plane), obj.metadata
     found = await client.find(type(obj), meta.name, meta.namespace)
@@ -83,17 +90,17 @@ async def end(on: Setting, plane: str, obj: Object) -> None:
         await client.delete(found)
 
 
-async def is_held(on: Setting, seconds: float = 60.0) -> bool:
+async def is_held(on: ManagementWorld, seconds: float = 60.0) -> bool:
     await on.stage.quiet(seconds)
     found = await on.stage.client("shop").find(WorkloadDeployment, WEB, "default")
     return found is not None and held(found)
 
 
-async def is_gone(on: Setting, seconds: float = 2.0) -> None:
+async def is_gone(on: ManagementWorld, seconds: float = 2.0) -> None:
     await on.stage.gone("shop", WorkloadDeployment, WEB, "default", seconds)
 
 
-async def notes(on: Setting) -> list[str]:
+async def notes(on: ManagementWorld) -> list[str]:
     await on.stage.quiet(1.0)
     events = (await on.stage.client("shop").every(Event)).items
     return [event.note for event in events if event.reason == "Withdrawn"]
@@ -102,7 +109,7 @@ async def notes(on: Setting) -> list[str]:
 def test_it_is_kept_while_its_cell_has_a_work(tmp_path):
     """The machine may still be stopping; the deletion of the Work shows that it has stopped."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         sent = await federated(on)
         left = await work(on)
         await on.stage.client("shop").delete(sent)
@@ -117,7 +124,7 @@ def test_it_is_kept_while_its_cell_has_a_work(tmp_path):
 def test_it_is_kept_while_the_engine_has_its_binding(tmp_path):
     """While the binding exists the engine may still dispatch it to a cell."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         sent = await federated(on)
         await on.bind(CELL)
         hub = on.stage.client("hub")
@@ -134,7 +141,7 @@ def test_it_is_kept_while_the_engine_has_its_binding(tmp_path):
 def test_a_cell_that_becomes_unreachable_is_not_waited_for(tmp_path, ready):
     """It may be unreachable for long; an event reports what is left, and where."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         sent = await federated(on)
         await work(on)
         await on.stage.client("shop").delete(sent)
@@ -150,7 +157,7 @@ def test_a_cell_that_becomes_unreachable_is_not_waited_for(tmp_path, ready):
 def test_an_unknown_cell_is_not_waited_for(tmp_path):
     """Its Cluster was deleted on the hub."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         sent = await federated(on)
         await work(on, cell="forgotten")
         await on.stage.client("shop").delete(sent)
@@ -163,7 +170,7 @@ def test_an_unknown_cell_is_not_waited_for(tmp_path):
 def test_a_cell_that_does_nothing_is_waited_for_five_minutes(tmp_path, ahead):
     """It is reachable, but its controllers may be down. The clock of the project does not count."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         now = on.stage.environment.now
         wrong = replace(on.stage.environment, now=lambda: now() + timedelta(seconds=ahead))
         on.stage.factory = ControllerFactory(wrong, on.stage.factory.metrics, "test")
@@ -179,7 +186,7 @@ def test_a_cell_that_does_nothing_is_waited_for_five_minutes(tmp_path, ahead):
 def test_a_work_that_the_cache_lacks_is_found(tmp_path):
     """It is read live by its name in the cells of the city."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         sent = await federated(on)
         hub = on.stage.client("hub")
         space = names.execution_namespace(CELL)
@@ -198,7 +205,7 @@ def test_a_work_that_the_cache_lacks_is_found(tmp_path):
 def test_it_is_kept_while_an_instance_is_shown(tmp_path):
     """A copy that outlives its deployment counts while its cell is reachable."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         sent = await federated(on)
         copy = await on.write_back()
         copy = await on.change("hub", copy, finalizers=("example.com/slow",))
@@ -213,7 +220,7 @@ def test_it_is_kept_while_an_instance_is_shown(tmp_path):
 def test_it_is_kept_while_its_quota_is_not_released(tmp_path):
     """The claim of a slot is deleted by the cell that made it."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         sent = await federated(on)
         left = await claim(on)
         await on.stage.client("shop").delete(sent)
@@ -227,9 +234,9 @@ def test_it_is_kept_while_its_quota_is_not_released(tmp_path):
 def test_a_cell_that_is_back_is_waited_for_though_no_cache_shows_it_yet(tmp_path):
     """That a cell is unreachable is read live before a machine is given up for it."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         await on.cell("Unknown", NOW)
-        await on.engage("hub", Still(on.stage.planes["hub"], karmada.MemberCluster))
+        await on.engage("hub", ClientWithoutEvents(on.stage.planes["hub"], karmada.MemberCluster))
         sent = await federated(on)
         left = await claim(on)
         await on.stage.client("shop").delete(sent)
@@ -248,7 +255,7 @@ def test_a_cell_that_is_back_is_waited_for_though_no_cache_shows_it_yet(tmp_path
 def test_claims_that_no_cell_releases_block_nothing(tmp_path, of):
     """They are of an unreachable cell, or of another namespace's Instance."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         sent = await federated(on)
         await claim(on, **of)
         await on.stage.client("shop").delete(sent)
@@ -260,7 +267,7 @@ def test_claims_that_no_cell_releases_block_nothing(tmp_path, of):
 def test_objects_of_another_deployment_are_not_waited_for(tmp_path):
     """Another deployment has taken the name on the hub: the binding belongs to that one."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         hub = on.stage.client("hub")
         await hub.create(Namespace(metadata=ObjectMeta(name=on.hub_namespace)))
         await hub.create(with_meta(on_hub(), namespace=on.hub_namespace, uid="", labels={}))

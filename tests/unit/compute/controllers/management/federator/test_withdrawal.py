@@ -11,7 +11,7 @@ from kubekit.runtime.requests import cluster_name
 from tests.support.compute.federation_builders import PROJECT, labelled, on_hub, original, with_meta
 from tests.support.compute.management_builders import (
     WEB,
-    Setting,
+    ManagementWorld,
     held,
     hub_namespace_of,
     set_up,
@@ -24,7 +24,7 @@ SLOW = "example.com/slow"
 def test_a_deleted_deployment_leaves_the_hub_first(tmp_path):
     """The project's deployment goes once the hub has none, with an event."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         sent = await on.deploy()
         await on.copy()
@@ -42,7 +42,7 @@ def test_a_deleted_deployment_leaves_the_hub_first(tmp_path):
 def test_w24_it_is_kept_until_the_hub_has_no_copy(tmp_path):
     """While the hub's copy is deleting the project's deployment stays."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         sent = await on.deploy()
         copy = await on.change("hub", await on.copy(), finalizers=(SLOW,))
@@ -60,7 +60,7 @@ def test_w24_it_is_kept_until_the_hub_has_no_copy(tmp_path):
 def test_a_deployment_that_was_never_copied_is_released_at_once(tmp_path):
     """A deployment without the federator's finalizer is ignored."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         sent = await on.deploy(finalizers=(SLOW,))
         await on.stage.client("shop").delete(sent)
         on.start(federator.controllers)
@@ -77,7 +77,7 @@ def test_a_deployment_that_was_never_copied_is_released_at_once(tmp_path):
 def test_a_wrong_annotation_loses_nothing(tmp_path):
     """The copy is found by the namespace's uid as well, and an object of another client is not touched."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         sent = await on.deploy()
         await on.copy()
@@ -102,7 +102,7 @@ def test_a_wrong_annotation_loses_nothing(tmp_path):
 def test_a_namespace_can_be_deleted_at_any_moment(tmp_path):
     """The project's namespace terminates: its deployments are deleted on the hub and released."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         shop = on.stage.client("shop")
         hub_namespace = await hub_namespace_of(on.stage, PROJECT, "team")
         on.start(federator.controllers)
@@ -119,7 +119,7 @@ def test_a_namespace_can_be_deleted_at_any_moment(tmp_path):
 def test_an_unreachable_hub_blocks_the_deletion(tmp_path):
     """An unreachable object is not taken for gone."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         sent = await on.deploy()
         await on.copy()
@@ -139,7 +139,7 @@ def test_an_unreachable_hub_blocks_the_deletion(tmp_path):
 def test_two_federators_withdraw_once(tmp_path):
     """One of them deletes the copy and the finalizer; the other finds nothing to do."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers, copies=2)
         sent = await on.deploy()
         await on.copy()
@@ -152,7 +152,7 @@ def test_two_federators_withdraw_once(tmp_path):
     set_up(tmp_path, story)
 
 
-async def _orphan(on: Setting, **changes: str | None) -> WorkloadDeployment:
+async def _orphan(on: ManagementWorld, **changes: str | None) -> WorkloadDeployment:
     """A deployment on the hub whose original is not in the project."""
     client = on.stage.client("hub")
     if await client.find(Namespace, on.hub_namespace) is None:
@@ -169,7 +169,7 @@ async def _orphan(on: Setting, **changes: str | None) -> WorkloadDeployment:
 def test_a_copy_without_an_original_is_removed(tmp_path, changes):
     """The project has no such deployment, so the hub must not have one."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         await _orphan(on, **changes)
 
@@ -181,7 +181,7 @@ def test_a_copy_without_an_original_is_removed(tmp_path, changes):
 def test_a_copy_of_an_unreachable_project_is_kept(tmp_path):
     """An unreachable project may still have it."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         await on.planes.projects.disengage(cluster_name(PROJECT))
         await _orphan(on)
@@ -195,7 +195,7 @@ def test_a_copy_of_an_unreachable_project_is_kept(tmp_path):
 def test_a_copy_that_does_not_name_its_original_is_kept(tmp_path, caplog):
     """It is logged, since nothing will requeue it."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         client = on.stage.client("hub")
         await client.create(Namespace(metadata=ObjectMeta(name=on.hub_namespace)))
         on.start(federator.controllers)
@@ -212,7 +212,7 @@ def test_a_copy_of_an_earlier_namespace_is_removed(tmp_path):
     """A namespace of the same name is another one, and so is its namespace on the hub."""
     earlier = "ns-earlier"
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         hub = on.stage.client("hub")
         await hub.create(Namespace(metadata=ObjectMeta(name=earlier, labels=upstream())))
         await hub.create(with_meta(on_hub(), namespace=earlier, uid=""))
@@ -228,7 +228,7 @@ def test_a_copy_of_an_earlier_namespace_is_removed(tmp_path):
 def test_a_deleting_orphan_is_left_alone(tmp_path):
     """A deleting object is not deleted again."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         orphan = await _orphan(on)
         orphan = await on.change("hub", orphan, finalizers=(SLOW,))
         await on.stage.client("hub").delete(orphan)
@@ -244,7 +244,7 @@ def test_a_deleting_orphan_is_left_alone(tmp_path):
 def test_a_copy_that_names_another_original_is_judged_by_that(tmp_path):
     """The deployment it was a copy of is released; the one it names has its copy elsewhere."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         sent = await on.deploy()
         copy = await on.copy()

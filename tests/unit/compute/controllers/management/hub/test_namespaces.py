@@ -16,8 +16,8 @@ from tests.support.compute.builders import instance
 from tests.support.compute.federation_builders import PROJECT, on_hub, original, with_meta
 from tests.support.compute.management_builders import (
     WEB,
-    Setting,
-    Still,
+    ClientWithoutEvents,
+    ManagementWorld,
     hub_namespace_of,
     set_up,
     upstream,
@@ -30,7 +30,7 @@ def _hub_namespace(name: str, **own_labels: str) -> Namespace:
     return Namespace(metadata=ObjectMeta(name=name, labels=upstream() | own_labels))
 
 
-async def _project(on: Setting) -> Project:
+async def _project(on: ManagementWorld) -> Project:
     """The project, as core has it."""
     owner = ProjectOwnerRef(kind="Organization", name="acme")
     made = Project(metadata=ObjectMeta(name=PROJECT), spec=ProjectSpec(owner_ref=owner))
@@ -49,7 +49,7 @@ async def _filled(hub: Client, hub_namespace: str) -> None:
 def test_a_namespace_that_is_deleted_in_the_project_leaves_nothing(tmp_path):
     """Deployments, policies, and the hub namespace itself are gone in the end."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         shop = on.stage.client("shop")
         hub_namespace = await hub_namespace_of(on.stage, PROJECT, "team")
         on.start(federator.controllers, namespaces.controllers)
@@ -68,7 +68,7 @@ def test_a_namespace_that_is_deleted_in_the_project_leaves_nothing(tmp_path):
 def test_a_namespace_in_use_is_kept(tmp_path):
     """It stays, with content and empty: the project's namespace exists."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         hub = on.stage.client("hub")
         on.start(federator.controllers, namespaces.controllers)
         sent = await on.deploy()
@@ -86,7 +86,7 @@ def test_a_namespace_in_use_is_kept(tmp_path):
 def test_a_namespace_of_another_uid_is_another(tmp_path):
     """The objects of an earlier namespace of the same name are deleted, copies first."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         hub = on.stage.client("hub")
         await _filled(hub, "ns-earlier")
         await hub.create(_hub_namespace(on.hub_namespace))
@@ -101,7 +101,7 @@ def test_a_namespace_of_another_uid_is_another(tmp_path):
 def test_it_waits_for_deleting_objects(tmp_path):
     """A deployment or a copy with a finalizer keeps the namespace, until it is gone."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         hub = on.stage.client("hub")
         await _filled(hub, "ns-earlier")
         copy = await hub.get(WorkloadDeployment, WEB, "ns-earlier")
@@ -124,7 +124,7 @@ def test_it_waits_for_deleting_objects(tmp_path):
 def test_a_copy_without_an_owner_is_deleted_too(tmp_path):
     """The original writes such copies, and no garbage collector deletes them."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         hub = on.stage.client("hub")
         await hub.create(_hub_namespace("ns-earlier"))
         await hub.create(instance(0, namespace="ns-earlier", uid="", generation=0))
@@ -138,7 +138,7 @@ def test_a_copy_without_an_owner_is_deleted_too(tmp_path):
 def test_what_is_not_ours_keeps_its_namespace(tmp_path):
     """A deployment without our labels belongs to another client, and so does a namespace."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         hub = on.stage.client("hub")
         await hub.create(_hub_namespace("ns-earlier"))
         await hub.create(with_meta(on_hub(), namespace="ns-earlier", uid="", labels={}))
@@ -157,7 +157,7 @@ def test_what_is_not_ours_keeps_its_namespace(tmp_path):
 def test_a_whole_project_that_is_gone_leaves_nothing(tmp_path):
     """Core has no such project, and its plane cannot be read any more."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         project = await _project(on)
         await _filled(on.stage.client("hub"), on.hub_namespace)
         on.start(namespaces.controllers)
@@ -173,7 +173,7 @@ def test_a_whole_project_that_is_gone_leaves_nothing(tmp_path):
 def test_a_project_that_is_gone_but_engaged_for_a_moment_longer_leaves_nothing(tmp_path):
     """Its cache still shows the namespace when core reports that the project is gone."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         project = await _project(on)
         plane = Link(PROJECT)
         await on.leave("projects")
@@ -195,7 +195,7 @@ def test_a_project_that_is_gone_but_engaged_for_a_moment_longer_leaves_nothing(t
 def test_a_project_unknown_to_core_is_believed_itself(tmp_path):
     """It is reachable and has the namespace, regardless of which client engaged it."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         hub = on.stage.client("hub")
         await _filled(hub, on.hub_namespace)
         on.start(namespaces.controllers)
@@ -209,7 +209,7 @@ def test_a_project_unknown_to_core_is_believed_itself(tmp_path):
 def test_an_unreachable_project_loses_nothing(tmp_path):
     """Core has it, so its plane may be reachable again."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         await _project(on)
         hub = on.stage.client("hub")
         await _filled(hub, on.hub_namespace)
@@ -225,7 +225,7 @@ def test_an_unreachable_project_loses_nothing(tmp_path):
 def test_without_core_it_is_unknown_that_a_project_is_gone(tmp_path):
     """Without that knowledge nothing is deleted."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         hub = on.stage.client("hub")
         await _filled(hub, on.hub_namespace)
         await on.planes.projects.disengage(cluster_name(PROJECT))
@@ -240,7 +240,7 @@ def test_without_core_it_is_unknown_that_a_project_is_gone(tmp_path):
 def test_a_deleting_namespace_is_left_alone(tmp_path):
     """It is not deleted a second time."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         hub = on.stage.client("hub")
         made = _hub_namespace("ns-earlier")
         hub_namespace = await hub.create(with_meta(made, finalizers=(SLOW,)))
@@ -258,12 +258,12 @@ def test_a_deleting_namespace_is_left_alone(tmp_path):
 def test_a_namespace_that_only_the_cache_still_has_is_left_alone(tmp_path):
     """An object is read live before it is deleted."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         shop, hub = on.stage.client("shop"), on.stage.client("hub")
         hub_namespace = await hub_namespace_of(on.stage, PROJECT, "team")
         made = await hub.create(with_meta(_hub_namespace(hub_namespace), labels=upstream("team")))
         await on.leave("hub")
-        await on.engage("hub", Still(on.stage.planes["hub"]))
+        await on.engage("hub", ClientWithoutEvents(on.stage.planes["hub"]))
         on.start(namespaces.controllers)
         await on.stage.rest()
         await hub.delete(made)
@@ -282,7 +282,7 @@ def test_a_namespace_that_only_the_cache_still_has_is_left_alone(tmp_path):
 def test_two_replicas_reach_the_same_state(tmp_path):
     """Both delete what is left; a delete of the other is no error."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         for number in range(3):
             await _filled(on.stage.client("hub"), f"ns-{number}")
         on.start(namespaces.controllers, copies=2)
@@ -298,7 +298,7 @@ def test_two_replicas_reach_the_same_state(tmp_path):
 def test_a_hub_that_was_unreachable_is_brought_up_to_date(tmp_path):
     """The namespace is deleted when the hub is reachable."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         shop = on.stage.client("shop")
         hub_namespace = await hub_namespace_of(on.stage, PROJECT, "team")
         on.start(federator.controllers, namespaces.controllers)
@@ -320,7 +320,7 @@ def test_a_hub_that_was_unreachable_is_brought_up_to_date(tmp_path):
 def test_an_instance_costs_nothing_while_its_namespace_is_in_use(tmp_path):
     """Only a namespace that may be orphaned is requeued."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         hub = on.stage.client("hub")
         await _project(on)
         on.start(federator.controllers, namespaces.controllers)

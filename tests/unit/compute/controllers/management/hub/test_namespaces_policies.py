@@ -17,17 +17,17 @@ from kubekit.client.options import EVERYTHING, ListOptions
 from kubekit.client.reading import UnreadableObject
 from kubekit.plane.local import LocalTransport
 from tests.support.compute.federation_builders import with_meta
-from tests.support.compute.management_builders import WEB, Setting, set_up
+from tests.support.compute.management_builders import WEB, ManagementWorld, set_up
 
 DFW = "city-dfw"
 API = "api-home-dfw"
 
 
-async def _policy(on: Setting, true=lambda _: True, name: str = DFW) -> PropagationPolicy:
+async def _policy(on: ManagementWorld, true=lambda _: True, name: str = DFW) -> PropagationPolicy:
     return await on.stage.named("hub", PropagationPolicy, name, on.hub_namespace, true)
 
 
-async def _two(on: Setting) -> tuple[WorkloadDeployment, WorkloadDeployment]:
+async def _two(on: ManagementWorld) -> tuple[WorkloadDeployment, WorkloadDeployment]:
     """Two deployments of one city, both on the hub."""
     on.start(federator.controllers, namespaces.controllers)
     both = await on.deploy(), await on.deploy(API)
@@ -39,7 +39,7 @@ async def _two(on: Setting) -> tuple[WorkloadDeployment, WorkloadDeployment]:
 def test_a_policy_lives_as_long_as_a_deployment_of_its_city(tmp_path):
     """It is created with the first, and deleted with the last."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         first, second = await _two(on)
         made = await _policy(on)
         shop = on.stage.client("shop")
@@ -59,7 +59,7 @@ def test_a_policy_lives_as_long_as_a_deployment_of_its_city(tmp_path):
 def test_w62_one_cell_of_a_city_is_chosen(tmp_path):
     """Two cells that serve one city share its deployments; no deployment is in both."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         await _two(on)
         (spread,) = (await _policy(on)).spec.placement.spread_constraints
 
@@ -71,7 +71,7 @@ def test_w62_one_cell_of_a_city_is_chosen(tmp_path):
 def test_w21_a_deleted_policy_is_created_again(tmp_path):
     """No deployment has to change for that."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         await _two(on)
         gone = await _policy(on)
         await on.stage.client("hub").delete(gone)
@@ -84,7 +84,7 @@ def test_w21_a_deleted_policy_is_created_again(tmp_path):
 def test_w21_a_changed_policy_is_restored(tmp_path):
     """An edit on the hub does not decide where a city's deployments run."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         await _two(on)
         right = await _policy(on)
         placement = msgspec.structs.replace(right.spec.placement, spread_constraints=())
@@ -99,7 +99,7 @@ def test_w21_a_changed_policy_is_restored(tmp_path):
 def test_w23_what_servers_and_others_add_is_kept(tmp_path):
     """A default, or a priority set by an administrator, is no drift and costs no write."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         await _two(on)
         found = await _policy(on)
         spec = msgspec.structs.replace(found.spec, priority=7)
@@ -115,7 +115,7 @@ def test_w23_what_servers_and_others_add_is_kept(tmp_path):
 def test_a_policy_of_another_client_is_left_alone(tmp_path):
     """A policy without our label is not deleted."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         first, second = await _two(on)
         own = with_meta(policy("LHR", on.hub_namespace), name="theirs", labels={})
         await on.stage.client("hub").create(own)
@@ -133,7 +133,7 @@ def test_a_policy_of_another_client_is_left_alone(tmp_path):
 def test_w20_a_policy_is_kept_for_a_deployment_that_arrives(tmp_path, pause):
     """Whenever the next deployment of a city is created, it has a policy that stays."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers, namespaces.controllers, copies=2)
         first = await on.deploy()
         await _policy(on)
@@ -154,7 +154,7 @@ def test_w20_a_policy_is_kept_for_a_deployment_that_arrives(tmp_path, pause):
 def test_w20_a_new_deployment_removes_the_mark(tmp_path):
     """Then the deletion that the mark announced must not happen."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         hub = on.stage.client("hub")
         on.start(federator.controllers)
         await on.deploy()
@@ -173,7 +173,7 @@ def test_w20_a_new_deployment_removes_the_mark(tmp_path):
 def test_a_deleting_deployment_keeps_its_policy(tmp_path):
     """The deletion must reach its cell through the same policy."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers, namespaces.controllers)
         sent = await on.deploy()
         copy = await on.change("hub", await on.copy(), finalizers=("example.com/slow",))
@@ -191,7 +191,7 @@ def test_a_deleting_deployment_keeps_its_policy(tmp_path):
 def test_a_deployment_without_a_city_has_no_policy(tmp_path):
     """An empty city would select the wrong cells."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         await _two(on)
         hub = on.stage.client("hub")
         bare = with_meta(await on.copy(), name="bare", uid="", resource_version="", labels={})
@@ -222,7 +222,7 @@ class _Newer(Client):
 def test_a_deployment_that_cannot_be_read_keeps_the_policies(tmp_path):
     """It may be of that city."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers)
         await on.deploy()
         await _policy(on)
@@ -240,7 +240,7 @@ def test_a_deployment_that_cannot_be_read_keeps_the_policies(tmp_path):
 def test_two_spellings_of_a_city_are_two_policies(tmp_path):
     """Each selects its own spelling, and is deleted with its own last deployment."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers, namespaces.controllers)
         upper = await on.deploy("a-home-lax", "LAX")
         await on.deploy("b-home-lax", "lax")

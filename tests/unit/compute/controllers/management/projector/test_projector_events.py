@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.compute.builders import condition
-from tests.support.compute.management_builders import WEB, Setting, set_up
+from tests.support.compute.management_builders import WEB, ManagementWorld, set_up
 
 FIRST = f"{WEB}-0"
 READY = condition("Ready", "True", "Available")
@@ -27,7 +27,7 @@ def test_trouble_is_reported_when_it_starts(tmp_path, kind, reason):
     later = condition(kind, "False", reason, "why, in other words")
     federated = (WEB, "Normal", "Federated")
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         await on.show_one(WAITING)
         await on.reported(federated)
         await on.write_back(0, trouble)
@@ -47,7 +47,7 @@ def test_one_cause_in_two_conditions_is_reported_once(tmp_path):
     quota = condition("QuotaGranted", "False", "QuotaExceeded", "as quota puts it")
     ready = condition("Ready", "False", "QuotaExceeded", "as Ready puts it")
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         await on.show_one(ready, quota)
 
         await on.reported((WEB, "Normal", "Federated"), (FIRST, "Warning", "QuotaExceeded"))

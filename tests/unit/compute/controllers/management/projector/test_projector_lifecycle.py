@@ -12,7 +12,7 @@ from tests.support.compute.builders import condition, instance
 from tests.support.compute.federation_builders import PROJECT, original, with_meta
 from tests.support.compute.management_builders import (
     WEB,
-    Setting,
+    ManagementWorld,
     held,
     hub_namespace_of,
     set_up,
@@ -27,7 +27,7 @@ WAITING = condition("Ready", "False", "Provisioning", "it is being set up")
 def test_projections_are_deleted_with_their_deployment(tmp_path):
     """And none is created while it is deleting."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         await on.show_one(READY)
         await on.stage.client("shop").delete(await on.project())
 
@@ -43,7 +43,7 @@ def test_projections_are_deleted_with_their_deployment(tmp_path):
 def test_no_projection_is_created_for_a_deleting_deployment(tmp_path):
     """It would have to be deleted at once."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         await on.show_one(READY)
         slow = await on.change("hub", await on.copy(), finalizers=("example.com/slow",))
         await on.stage.client("shop").delete(await on.project())
@@ -60,7 +60,7 @@ def test_no_projection_is_created_for_a_deleting_deployment(tmp_path):
 def test_a_namespace_can_be_deleted_with_its_projections(tmp_path):
     """Everything is deleted with the namespace, and nothing is created in it."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         shop = on.stage.client("shop")
         hub_namespace = await hub_namespace_of(on.stage, PROJECT, "team")
         on.start(federator.controllers, projector.controllers)
@@ -81,7 +81,7 @@ def test_a_namespace_can_be_deleted_with_its_projections(tmp_path):
 def test_an_unreachable_hub_is_not_taken_for_empty(tmp_path):
     """Projections stay; once the hub is reachable only differences are written."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         await on.show_one(READY)
         await on.write_back(1, READY)
         await on.shown(READY, name=f"{WEB}-1")
@@ -101,7 +101,7 @@ def test_an_unreachable_hub_is_not_taken_for_empty(tmp_path):
 def test_a_restart_before_the_hub_is_reachable_deletes_nothing(tmp_path):
     """A cache that is not synced proves nothing."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         shown = await on.show_one(READY)
         await on.stage.rest()
         before = len(on.stage.writes)
@@ -121,7 +121,7 @@ def test_two_projectors_reach_the_same_state(tmp_path):
     """Neither spoils what the other does, and one event is written."""
     broken = condition("Ready", "False", "ImageUnavailable", "no such image")
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(federator.controllers, projector.controllers, copies=2)
         await on.deploy()
         await on.project(held)
@@ -141,7 +141,7 @@ def test_two_projectors_reach_the_same_state(tmp_path):
 def test_the_counts_of_a_deployment_requeue_no_instance(tmp_path):
     """A change of one of a thousand instances must not requeue all of them."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         await on.show_one(READY)
         await on.stage.rest()
         before = on.passes("projector")
@@ -158,7 +158,7 @@ def test_the_counts_of_a_deployment_requeue_no_instance(tmp_path):
 def test_a_project_that_is_engaged_later_gets_its_projections(tmp_path):
     """The hub reports an Instance once; the project may be engaged after that."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         await on.show_one(READY)
         await on.stage.rest()
         await on.planes.projects.disengage(cluster_name(PROJECT))
@@ -174,7 +174,7 @@ def test_a_project_that_is_engaged_later_gets_its_projections(tmp_path):
 def test_a_deployment_that_is_created_again_owns_the_projection(tmp_path):
     """The owner is the current deployment, by its uid, and not an earlier one of the name."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         on.start(projector.controllers)
         await on.stage.client("hub").create(
             Namespace(metadata=ObjectMeta(name=on.hub_namespace, labels=upstream()))

@@ -11,17 +11,23 @@ from kubekit.client.client import Client, K, TypedEvent
 from kubekit.client.options import PLAIN_WATCH, WatchOptions
 from tests.support.compute.builders import condition
 from tests.support.compute.federation_builders import on_hub, with_meta
-from tests.support.compute.management_builders import WEB, Setting, Still, set_up, upstream
+from tests.support.compute.management_builders import (
+    WEB,
+    ClientWithoutEvents,
+    ManagementWorld,
+    set_up,
+    upstream,
+)
 
 
-class _Half(Still):
+class _Half(ClientWithoutEvents):
     """A plane that reports no change of its deployments, and every other change."""
 
     @asynccontextmanager
     async def watch(
         self, kind: type[K], namespace: str = "", options: WatchOptions = PLAIN_WATCH
     ) -> AsyncIterator[AsyncIterator[TypedEvent[K]]]:
-        of = Still if kind is WorkloadDeployment else Client
+        of = ClientWithoutEvents if kind is WorkloadDeployment else Client
         async with of.watch(self, kind, namespace, options) as seen:
             yield seen
 
@@ -29,7 +35,7 @@ class _Half(Still):
 def test_a_projection_stays_with_the_next_deployment(tmp_path):
     """A stale cache of the predecessor does not make it the owner."""
 
-    async def story(on: Setting) -> None:
+    async def story(on: ManagementWorld) -> None:
         shop, hub = on.stage.client("shop"), on.stage.client("hub")
         before = await on.deploy()
         await on.leave("projects")

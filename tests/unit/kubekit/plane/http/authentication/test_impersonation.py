@@ -17,7 +17,7 @@ from tests.support.kubekit.identity_builders import (
     ADMIN,
     WHO,
     Allowing,
-    House,
+    IdentityWorld,
     house,
     raw_post,
     user_in,
@@ -200,7 +200,7 @@ WRONG: dict[str, list[bytes]] = {
 
 
 @pytest.fixture(scope="module")
-def running_server(tmp_path_factory) -> Iterator[tuple[asyncio.Runner, House, Allowing]]:
+def running_server(tmp_path_factory) -> Iterator[tuple[asyncio.Runner, IdentityWorld, Allowing]]:
     """One house for all attempts; the administrator may act as zoe, bob, and with what they have."""
     rights = [("users", "zoe"), ("users", "bob"), ("groups", "a"), ("uids", "7")]
     access = Allowing([*rights, ("userextras", "a")])

@@ -16,7 +16,15 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from kubekit.plane.http.certificates.authority import Certificates
 from kubekit.plane.http.certificates.issuing import CertificatePair, new_server
 from tests.support.kubekit.http_builders import Peer, connected, until
-from tests.support.kubekit.identity_builders import ADMIN, WHO, House, house, made_at, post, run
+from tests.support.kubekit.identity_builders import (
+    ADMIN,
+    WHO,
+    IdentityWorld,
+    house,
+    made_at,
+    post,
+    run,
+)
 
 LOOPS: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {
     "asyncio": asyncio.new_event_loop,
@@ -96,7 +104,7 @@ def serial(peer: Peer) -> int:
     return x509.load_der_x509_certificate(tls.getpeercert(binary_form=True)).serial_number
 
 
-async def ask_again(here: House, token: str, done: asyncio.Event, seen: list[int]) -> int:
+async def ask_again(here: IdentityWorld, token: str, done: asyncio.Event, seen: list[int]) -> int:
     """Ask on and on, each time on a new connection. How many were answered otherwise than by yes."""
     failures = 0
     while not done.is_set():
