@@ -16,9 +16,8 @@ TRACEPARENT: Final = "compute.datumapis.com/traceparent"  # W3C trace context
 CUT: Final = "compute.datumapis.com/cut"  # "true" on a hub's Cluster: nothing goes in or out
 APPROVAL: Final = "services.miloapis.com/approval"  # Approved or Denied, on a ServiceEntitlement
 APPROVAL_MESSAGE: Final = "services.miloapis.com/approval-message"  # why, for the requester
-DEFAULT_NETWORK: Final = (
-    "networking.datumapis.com/default-network"  # on a Namespace that was given one
-)
+# On a Namespace whose default network was created.
+DEFAULT_NETWORK: Final = "networking.datumapis.com/default-network"
 DRAIN: Final = "compute.datumapis.com/drain"  # on a deployment: why it is drained, and when
 LAST_REPORT: Final = "compute.datumapis.com/last-report"  # when the cell last reported
 

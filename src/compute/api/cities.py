@@ -1,4 +1,4 @@
-"""The cities of the world that a cell may serve, by the IATA code of an airport of theirs."""
+"""The cities of the world that a cell may serve, by the IATA code of one of their airports."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

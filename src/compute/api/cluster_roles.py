@@ -53,7 +53,7 @@ OPERATOR_SETTINGS: Final = ("network-faults", "simulated-provider")
 def _rules(
     verbs: tuple[str, ...], *kinds: type[Object], names: tuple[str, ...] = ()
 ) -> tuple[PolicyRule, ...]:
-    """A rule for each group of these kinds. To read a kind is to read its status."""
+    """A rule for each group of these kinds. Permission to read a kind includes its status."""
     by_group: dict[str, list[str]] = {}
     for kind in kinds:
         resource = kind.RESOURCE
@@ -81,8 +81,8 @@ def _role(name: str, *rules: tuple[PolicyRule, ...], part_of: str = "") -> Clust
     )
 
 
-# Entitlements and claims are read-only: to write one is to approve it. kubectl looks an unknown kind
-# up among the definitions; without that permission a typo would be reported as a missing permission.
+# Entitlements and claims are read-only: a write could approve them. kubectl searches the definitions
+# for an unknown kind: without that permission a typo would be reported as a missing permission.
 _VIEWER: Final = _rules(
     _READ, Namespace, ConfigMap, ServiceAccount, *_EVENTS, *_COMPUTE, *_NETWORKS,
     ResourceClaim, AllowanceBucket, ServiceEntitlement, CustomResourceDefinition,
@@ -91,7 +91,7 @@ _EDITOR: Final = (
     *_VIEWER,
     *_rules(_READ, Secret),
     *_rules(_WRITE, Workload, Network, ConfigMap, Secret),
-    *_rules(("use",), Network),  # admission asks for it where a Workload names a network
+    *_rules(("use",), Network),  # admission checks it for every network that a Workload names
 )
 # Namespaces are the administrator's, as in Kubernetes' own admin, which this role is part of.
 _ADMIN: Final = (
@@ -112,7 +112,7 @@ OPERATOR: Final = _role(
         *_COMPUTE, *_NETWORKS, *_KARMADA,
     ),
     _rules(_WRITE, MemberCluster),
-    # What the system creates again: to delete one is to have it created anew.
+    # Objects that the system creates again after their deletion.
     _rules(_DELETE, WorkloadDeployment, Instance, PropagationPolicy, ResourceBinding, Work),
     # A request to create names no object, so a rule with names cannot allow it.
     _rules(("create",), ConfigMap),

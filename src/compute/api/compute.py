@@ -255,7 +255,7 @@ class InstanceStatus(Wire, frozen=True, kw_only=True):
     """The interfaces, in the order of the spec."""
 
 
-def _unheard(condition: str, reason: str, message: str) -> Condition:
+def _unreported(condition: str, reason: str, message: str) -> Condition:
     return Condition(
         type=condition,
         status="Unknown",
@@ -268,10 +268,10 @@ def _unheard(condition: str, reason: str, message: str) -> Condition:
 # The conditions of an Instance before its first reconcile. The CRD defaults them on creation.
 NEW_INSTANCE_STATUS: Final = InstanceStatus(
     conditions=(
-        _unheard("Programmed", "Pending", "Waiting for controller"),
-        _unheard("Available", "Pending", "Waiting for controller"),
-        _unheard("Ready", "Pending", "Waiting for controller"),
-        _unheard("QuotaGranted", "PendingEvaluation", "Waiting for quota evaluation"),
+        _unreported("Programmed", "Pending", "Waiting for controller"),
+        _unreported("Available", "Pending", "Waiting for controller"),
+        _unreported("Ready", "Pending", "Waiting for controller"),
+        _unreported("QuotaGranted", "PendingEvaluation", "Waiting for quota evaluation"),
     )
 )
 

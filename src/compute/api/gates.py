@@ -2,7 +2,7 @@
 
 Every decision that depends on gates reads this table: rollout (the gates of a new Instance, and how
 many Instances start at once), readiness (Ready while a gate is closed), ranking (the rank of its
-reasons), rollup (the deployment's ReplicasReady), settling (what need not be reported at once) and
+reasons), rollup (the deployment's ReplicasReady), settling (which reports may be delayed) and
 explain. `docs/decide.md` lists what else a new gate needs.
 """
 
@@ -26,7 +26,7 @@ class Gate:
 
     ``on_binding``: the condition is on the Instance's NetworkBinding; else on the Instance itself.
 
-    ``is_initial``: Instances are created with it, unless what it waits for is there already.
+    ``is_initial``: Instances are created with it, unless it could be opened at once.
 
     ``is_service``: a service that all cells share answers it. A rollout limits how many Instances
     wait for the service at a time (the admission window), and an answer that is not True is reported
@@ -48,7 +48,7 @@ class Gate:
     condition: str
     rank: Rank
     reasons: tuple[str, ...]
-    waiting: str  # the message while the condition says nothing
+    waiting: str  # the message while the condition has none
     opened: str  # by which controller, and when
     undecided: str | None = None
     on_binding: bool = False
@@ -93,7 +93,7 @@ class GateTable:
 
     @cached_property
     def denying(self) -> tuple[Gate, ...]:
-        """The gates on Instances whose condition speaks over the provider's while it is False."""
+        """The gates on Instances whose condition overrides the provider's while it is False."""
         return tuple(gate for gate in self.on_instances if gate.denial is not None)
 
     @cached_property
@@ -147,9 +147,9 @@ TABLE: Final = GateTable(
             is_service=True,
             denial=Reason.PENDING_QUOTA,
             reported_first=Reason.QUOTA_EXCEEDED,
-            # Only what the project's own budget refused is called quota not granted: a fault of the
-            # quota service keeps its name, else users ask for budget that they already have.
-            # PendingQuota only points at QuotaGranted, which explains itself.
+            # Only a refusal by the project's own budget becomes QuotaNotGranted. A fault of the quota
+            # service keeps its reason: otherwise users would request quota that they already have.
+            # PendingQuota only points to the QuotaGranted condition, which has the cause.
             on_deployment={
                 Reason.QUOTA_EXCEEDED: Reason.QUOTA_NOT_GRANTED,
                 Reason.PENDING_QUOTA: Reason.INSTANCES_PROVISIONING,

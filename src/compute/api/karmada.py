@@ -1,11 +1,11 @@
 """The input of Karmada: Cluster, PropagationPolicy, ResourceInterpreterCustomization.
 
-A policy selects objects on the hub and the clusters they go to; an interpreter says what Karmada
-should make of a kind it does not know. What Karmada makes of it is in `karmada_work`.
+A policy selects objects on the hub and the clusters they go to. An interpreter defines how Karmada
+treats a kind that it does not know. The output of Karmada is in `karmada_work`.
 
-Fields of Karmada's that are not here have no meaning to the kinds we send, and a hub on one machine does
-not know them. Fields that would have one, but are carried out by Karmada alone, are here so that the
-federator can see and remove them; a hub on one machine refuses them (`_only_karmada`).
+Karmada's other fields have no meaning for our kinds, and the hub of a platform on one machine does not
+know them. Some fields are implemented by Karmada alone: they are declared so that the federator can see
+and remove them, and the hub on one machine refuses them (`_only_karmada`).
 """
 
 from datetime import datetime
@@ -25,7 +25,7 @@ ConflictResolution = Annotated[str, Rule(default="Abort", enum=("Abort", "Overwr
 
 
 def _only_karmada(what: str) -> Rule:
-    """A field that only Karmada itself carries out: the hub of one machine says so and refuses it."""
+    """A field that only Karmada itself implements: the hub on one machine refuses it with this error."""
     message = f"the engine of a platform on one machine has no {what}: remove the field"
     return Rule(validations=(Cel("false", message),))
 

@@ -1,4 +1,4 @@
-"""What Karmada makes of policies: ResourceBinding, Work.
+"""The output of Karmada: ResourceBinding, Work.
 
 Each selected object has a ResourceBinding beside it, which names the clusters; each cluster gets
 a Work in its namespace ``karmada-es-<cluster>``. Statuses come back the same way.

@@ -18,7 +18,7 @@ TOPOLOGY_LATITUDE: Final = "topology.datum.net/latitude"  # degrees, as a decima
 TOPOLOGY_LONGITUDE: Final = "topology.datum.net/longitude"
 TOPOLOGY_REGION: Final = "topology.datum.net/region"
 
-# On hub namespaces, and on hub copies: where in which project the original lives.
+# On hub namespaces and on hub copies: the project of the original, and its namespace there.
 UPSTREAM_CLUSTER: Final = "meta.datumapis.com/upstream-cluster-name"
 UPSTREAM_NAMESPACE: Final = "meta.datumapis.com/upstream-namespace"
 

@@ -36,9 +36,9 @@ def refusal(
     if not users:
         return None
     resource = LocationBinding.RESOURCE
-    name, words = before.metadata.name, f"{resource.plural}.{resource.group}"
+    name, kind = before.metadata.name, f"{resource.plural}.{resource.group}"
     return Forbidden(
-        f'{words} "{name}" is forbidden: {city} is in use by {_named(users)}. '
+        f'{kind} "{name}" is forbidden: {city} is in use by {_named(users)}. '
         f"Remove {city} from the placements of each, or delete the Workloads, first: "
         f"kubectl edit workload {users[0].metadata.name} -n {users[0].metadata.namespace}",
         StatusDetails(name=name, group=resource.group, kind=resource.plural),

@@ -1,4 +1,4 @@
-"""Conditions: reading them, and changing them so that a reconcile loop comes to rest."""
+"""Read conditions, and update them so that a reconcile pass without news writes nothing."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -32,9 +32,9 @@ def put(
 ) -> tuple[Condition, ...]:
     """The conditions with ``changes`` in place of those of the same types, in the present order.
 
-    The transition time changes only when the status does, whatever the time of the changes: it means
-    "since when", and a new time in every pass would be a write in every pass. The observed
-    generation is always updated, else a reader would wait indefinitely for a verdict that was given.
+    The transition time changes only with the status: a new time in every pass would cause a write in
+    every pass. The observed generation is always updated: otherwise a client would wait indefinitely
+    for a verdict on the current generation.
     """
     current: dict[str, Condition] = {}
     for old in conditions:

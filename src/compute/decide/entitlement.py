@@ -49,7 +49,7 @@ class EntitlementDecision:
 def read_settings(
     data: Mapping[str, str], known: ApprovalSettings | None
 ) -> tuple[ApprovalSettings, list[str]]:
-    """The settings in a ConfigMap, and what is wrong with it, key by key.
+    """The settings in a ConfigMap, and its faults, key by key.
 
     An unreadable setting keeps its last value; an absent one has its default. Where no value is
     known, an unreadable approval means Manual.
@@ -124,12 +124,12 @@ def _verdict(
 def _waiting(
     entitlement: ServiceEntitlement, settings: ApprovalSettings, now: datetime
 ) -> _Verdict | None:
-    """What an entitlement without an approval waits for; None when for nothing any more."""
+    """What an entitlement without an approval waits for; None when for nothing."""
     reason = NeighbourReason.ENTITLEMENT_PENDING_APPROVAL
     if not settings.automatic:
         return _PENDING, Candidate("", reason, "It has to be approved by an operator"), None
-    made = entitlement.metadata.creation_timestamp or now
-    wait = made + settings.delay - now
+    created = entitlement.metadata.creation_timestamp or now
+    wait = created + settings.delay - now
     if wait <= timedelta():
         return None
     return _PENDING, Candidate("", reason, "It is approved automatically after a delay"), wait

@@ -10,8 +10,8 @@ PlacementCity = tuple[str, str]  # placement and city
 def expected(workload: Workload) -> dict[PlacementCity, ScaleSettings]:
     """Where the Workload asks to run, in the order of its spec; empty once it is being deleted.
 
-    A placement and city that are named twice are one, and the later scale holds: both would have
-    the same deployment's name.
+    A placement and city that are named twice count once, with the later scale: both would have the
+    same deployment name.
     """
     if workload.deleting:
         return {}
@@ -23,9 +23,9 @@ def expected(workload: Workload) -> dict[PlacementCity, ScaleSettings]:
 
 
 def order(of: Object) -> tuple[int, str]:
-    """A sort key: the objects of one owner by number, and all others always alike.
+    """A sort key: the objects of one owner by number, all others in a stable order.
 
-    What is reported first must not depend on the order of a list, or it would flicker.
+    The first cause is reported, so it must not change with the order of a list.
     """
     return len(of.metadata.name), of.metadata.name
 

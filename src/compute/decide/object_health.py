@@ -1,7 +1,7 @@
 """The health of an object: how metrics count it, and whether it is stuck.
 
-Metrics count by city, phase and reason, each from a closed list: a label for every object, or for
-any reason a provider may invent, would be too many time series.
+Metrics count by city, phase and reason, each from a closed list. A label for every object, or for
+every reason of a provider, would create too many time series.
 """
 
 from collections.abc import Sequence
@@ -19,9 +19,8 @@ from kubekit.api.meta import EPOCH, Condition, Object
 
 _OTHER: Final = "Other"
 
-LATE: Final = timedelta(
-    minutes=5
-)  # by then a deletion, or the start of an Instance, should be over
+# A deletion, or the start of an Instance, should be over by then.
+LATE: Final = timedelta(minutes=5)
 
 
 class CountedPhase(StrEnum):
@@ -108,11 +107,11 @@ def stuck(obj: Object, conditions: Sequence[Condition], kind: str, now: datetime
         else ""
     )
     if meta.deletion_timestamp is not None:
-        found = Stuck(meta.deletion_timestamp, f"being deleted; {why}" if why else "being deleted")
+        result = Stuck(meta.deletion_timestamp, f"being deleted; {why}" if why else "being deleted")
     elif condition is None:
-        found = Stuck(meta.creation_timestamp or now, f"nothing is known of {kind} yet")
+        result = Stuck(meta.creation_timestamp or now, f"nothing is known of {kind} yet")
     elif why:
-        found = Stuck(condition.last_transition_time, f"not {kind}; {why}")
+        result = Stuck(condition.last_transition_time, f"not {kind}; {why}")
     else:
         return None
-    return found if now - found.since > LATE else None
+    return result if now - result.since > LATE else None

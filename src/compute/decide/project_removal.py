@@ -27,10 +27,10 @@ _POLL: Final = timedelta(seconds=1)  # for Instances, which are too many to be w
 
 @dataclass(frozen=True, slots=True)
 class HoldingCell:
-    """A cell that still has something of a project; ``silence`` is why it is not Ready, if so."""
+    """A cell that still has objects of a project. ``unready`` is why it is not Ready; empty if it is."""
 
     name: str
-    silence: str = ""
+    unready: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Removal:
 
     def awaits(self, cell: HoldingCell, now: datetime) -> bool:
         """Whether the project stays because of this cell."""
-        return not cell.silence and now < self.deadline
+        return not cell.unready and now < self.deadline
 
     def is_over(self, now: datetime) -> bool:
         """Whether the project may be removed. What is left is then deleted by its cells."""
@@ -58,7 +58,7 @@ class Removal:
         if now >= self.deadline:
             return True
         only_networks = tuple(self.left) == (Network.RESOURCE.plural,)
-        return only_networks and bool(self.cells) and all(c.silence for c in self.cells)
+        return only_networks and bool(self.cells) and all(c.unready for c in self.cells)
 
     def requeue_after(self, now: datetime) -> timedelta | None:
         """When to reconcile again if nothing that is watched changes until then."""
@@ -72,7 +72,7 @@ class Removal:
         parts = [
             f"Waiting since {since} until these are gone: {', '.join(self.left)}",
             *self._awaited(now),
-            *(_silent(cell) for cell in self.cells if cell.silence),
+            *(_not_awaited(cell) for cell in self.cells if cell.unready),
         ]
         return Candidate("", NeighbourReason.CLEANUP_AWAITING_COMPLETION, "; ".join(parts))
 
@@ -84,7 +84,7 @@ class Removal:
         return f"The project is gone; what is left in {names} is removed when that can be reached"
 
     def _awaited(self, now: datetime) -> list[str]:
-        cells = [cell.name for cell in self.cells if not cell.silence]
+        cells = [cell.name for cell in self.cells if not cell.unready]
         if not cells:
             return []
         limit = times.format_time(self.deadline)
@@ -95,8 +95,8 @@ class Removal:
         ]
 
 
-def _silent(cell: HoldingCell) -> str:
+def _not_awaited(cell: HoldingCell) -> str:
     return (
-        f"cell {cell.name} is not waited for ({cell.silence}); "
+        f"cell {cell.name} is not waited for ({cell.unready}); "
         "it removes its part when it answers again"
     )

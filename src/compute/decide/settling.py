@@ -1,4 +1,4 @@
-"""Which status changes of a starting Instance need not be propagated, because another follows soon.
+"""Which status changes of a starting Instance are delayed, because another follows soon.
 
 An Instance starts by many writes of several controllers, most of them within seconds. Each change
 that leaves its cell is also written on the hub and in the project. So a change that is about to be
@@ -21,40 +21,43 @@ from kubekit.api.meta import Condition
 # An Instance usually starts within a second or two, and a little later on a busy machine.
 SHORTEST: Final = timedelta(seconds=10)
 LONGEST: Final = timedelta(seconds=60)
-_SLACK: Final = 2  # times the recent startup time is still usual
+_SLACK: Final = 2  # this many times the recent startup time is still usual
 _WEIGHT: Final = 0.1  # of the newest measurement in the moving average
 
 
 class StartupTime:
     """The recent startup time of Instances, as a moving average.
 
-    A city in which a thousand start at once is slower than one in which a single one does. While an
-    Instance takes no longer than the others did, its progress is not reported: the writes would
-    make all of them slower.
+    A city in which a thousand start at once is slower than one in which one starts. While an Instance
+    takes no longer than the others did, its progress is not reported: the writes would make all of
+    them slower.
     """
 
     def __init__(self) -> None:
-        self.moment = SHORTEST
+        self.settling_time = SHORTEST
 
-    def took(self, age: timedelta) -> None:
-        """One has become Ready, at this age."""
+    def record(self, age: timedelta) -> None:
+        """Record that an Instance has become Ready at this age."""
         if timedelta() <= age <= LONGEST:
-            average = self.moment + (_SLACK * age - self.moment) * _WEIGHT
-            self.moment = min(max(average, _SLACK * age, SHORTEST), LONGEST)
+            average = self.settling_time + (_SLACK * age - self.settling_time) * _WEIGHT
+            self.settling_time = min(max(average, _SLACK * age, SHORTEST), LONGEST)
 
 
 def report_delay(
-    instance: Instance, conditions: Sequence[Condition], now: datetime, moment: timedelta = SHORTEST
+    instance: Instance,
+    conditions: Sequence[Condition],
+    now: datetime,
+    settling_time: timedelta = SHORTEST,
 ) -> timedelta | None:
-    """How long the report of these conditions of a new Instance may be delayed; None for not at all.
+    """How long the report of these conditions of a new Instance may be delayed; None if it may not.
 
-    Every Instance reports at first that it waits, and usually it passes its gates within the moment.
-    That its quota was granted shows in the gate that has opened.
+    Every Instance reports at first that it waits, and usually passes its gates within the settling
+    time. A grant of quota need not be reported meanwhile: the open gate shows it.
     """
     created = instance.metadata.creation_timestamp
     if created is None or not _only_waits(instance.status.conditions, conditions):
         return None
-    return _left(created, now, moment)
+    return _left(created, now, settling_time)
 
 
 def is_settled(instance: Instance) -> bool:
@@ -68,10 +71,10 @@ def is_settled(instance: Instance) -> bool:
     return (ready.status == "True") == (not waits_at and _serves(instance.status.conditions))
 
 
-def _left(created: datetime, now: datetime, moment: timedelta) -> timedelta | None:
-    """The rest of the first moment of an Instance that was created then."""
+def _left(created: datetime, now: datetime, settling_time: timedelta) -> timedelta | None:
+    """The rest of the settling time of an Instance that was created then."""
     age = now - created
-    return moment - age if timedelta() <= age < moment else None
+    return settling_time - age if timedelta() <= age < settling_time else None
 
 
 def _only_waits(before: Sequence[Condition], after: Sequence[Condition]) -> bool:

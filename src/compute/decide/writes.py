@@ -1,6 +1,6 @@
-"""The three writes a decision can ask for.
+"""The three writes that a decision can ask for.
 
-They hold whole objects, as read and as they should be. The caller writes only the difference, so
+They have whole objects: the existing one as it was read, and the desired one. The caller writes only the difference, so
 that fields of newer servers, and keys that others wrote, stay as they are.
 """
 

@@ -18,7 +18,7 @@ from compute.api import names
 from compute.api.karmada import ClusterPlacement, MemberCluster as Member
 from compute.api.karmada_work import ResourceBinding, TargetCluster, Work
 from compute.decide.federation.scheduling import NoFit, Placed, is_ready, keepers, schedule
-from compute.decide.federation.suspension import holds_scheduling
+from compute.decide.federation.suspension import suspends_scheduling
 from compute.federation import interpreter, karmada_keys, lookups, reports, works
 from compute.federation.holders import holders
 from compute.federation.planes import EnginePlanes
@@ -172,7 +172,7 @@ async def _scheduled_binding(
     hub: Cluster, binding: ResourceBinding, current: tuple[str, ...]
 ) -> tuple[ResourceBinding, Placed | NoFit | None]:
     """The binding with its clusters, and the decision: None where another scheduler decides."""
-    if holds_scheduling(binding.spec):
+    if suspends_scheduling(binding.spec):
         return await _with_clusters(hub, binding, current), None
     members = hub.informers.of(Member).cache.list()
     verdict = _decided(hub, binding, current, members)

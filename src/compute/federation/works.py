@@ -11,7 +11,7 @@ import msgspec
 
 from compute.api import names
 from compute.api.karmada_work import ResourceBinding, Work, WorkloadTemplate, WorkSpec
-from compute.decide.federation.suspension import holds_dispatching
+from compute.decide.federation.suspension import suspends_dispatching
 from compute.federation import karmada_keys
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import Object, ObjectMeta, with_metadata, with_spec
@@ -35,7 +35,7 @@ def of_binding(binding: ResourceBinding, template: Object, cluster: str, work_id
     manifest = _manifest(template, work, labels, bound | policy | resolution)
     wanted = WorkSpec(
         workload=WorkloadTemplate(manifests=(manifest,)),
-        suspend_dispatching=holds_dispatching(spec.suspension, cluster) or None,
+        suspend_dispatching=suspends_dispatching(spec.suspension, cluster) or None,
         preserve_resources_on_deletion=spec.preserve_resources_on_deletion,
     )
     return _complete(work, wanted, labels, bound)

@@ -100,12 +100,12 @@ class Cleanup:
         """
         hub = self._planes.hub.sole()
         member = hub.informers.of(Member).cache.get("", name)
-        if member is None or _silence(member):
+        if member is None or _unready(member):
             member = await hub.client.find(Member, name)
-        return None if member is None else HoldingCell(name, _silence(member))
+        return None if member is None else HoldingCell(name, _unready(member))
 
 
-def _silence(member: Member) -> str:
+def _unready(member: Member) -> str:
     """Why a cell is not Ready; empty if it is."""
     ready = find(member.status.conditions, ConditionType.READY)
     if ready is None:

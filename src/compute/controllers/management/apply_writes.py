@@ -18,7 +18,7 @@ async def save(client: Client, write: Create[K] | Update[K]) -> K:
 
 
 async def remove(client: Client, write: Delete[K]) -> None:
-    """Delete an object. One that is gone already is done."""
+    """Delete an object. It may be gone already."""
     if write.unchanged:
         await live.delete_as_read(client, write.existing)
     else:

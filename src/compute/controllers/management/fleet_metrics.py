@@ -112,7 +112,7 @@ def _object_counts(projects: Iterable[Cluster], now: datetime) -> Iterator[Metri
     yield _gauge("compute_instances", "Instances.", by_phase, _labelled(instances, _PHASE))
     yield _gauge(
         "compute_instance_oldest_unready_seconds",
-        "How long the Instance that is not ready longest is not ready.",
+        "How long the Instance that has been unready longest has been unready.",
         ("city",),
         _oldest(_labelled(instances, _UNREADY), now),
     )

@@ -1,7 +1,7 @@
 """A source that filters updates by a predicate, as predicates of controller-runtime do.
 
 A cluster of the hub renews its status all the time, and a deployment counts its Instances one by
-one. A mapping that depends only on whether the cluster is ready, or the deployment is there, would
+one. A mapping that depends only on whether the cluster is ready, or the deployment exists, would
 otherwise requeue every object that belongs to it each time. Creations and deletions always pass.
 """
 

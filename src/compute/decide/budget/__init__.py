@@ -1,4 +1,4 @@
-"""Budgets: what a consumer may use, which claims get it, and how claims are answered.
+"""Budgets: what a consumer may use, which claims are granted, and how claims are answered.
 
 `limits` adds up what is granted, `choose` selects the claims to serve, `faults` are the claims that
 may not be created at all, and `granted`, `denied` and `refused` are the answers. A `Ledger` records

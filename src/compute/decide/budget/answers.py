@@ -1,7 +1,7 @@
 """The status of a claim: the answer to each request and to the whole.
 
-A denied claim reports the numbers of the moment once, and is not written again until the answer
-changes.
+A denied claim reports the numbers at the time of the denial. It is not written again until the
+answer changes.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,7 +20,7 @@ from compute.decide.quota import shortages
 from compute.decide.ranking import Candidate
 from kubekit.api.fields import FieldError
 
-_ALL_OR_NOTHING: Final = "It is there, but is given only together with the rest"
+_ALL_OR_NOTHING: Final = "It is available, but is granted only together with the other requests"
 
 
 def granted(claim: ResourceClaim, project: str, now: datetime) -> ResourceClaimStatus:
@@ -33,7 +33,7 @@ def granted(claim: ResourceClaim, project: str, now: datetime) -> ResourceClaimS
         )
         for request in claim.spec.requests
     ]
-    granted = Candidate("", Reason.QUOTA_AVAILABLE, "Everything asked for is set aside", "True")
+    granted = Candidate("", Reason.QUOTA_AVAILABLE, "All requested quota is reserved", "True")
     return _status(claim, allocations, granted, now)
 
 

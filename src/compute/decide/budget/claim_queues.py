@@ -1,7 +1,7 @@
 """The arithmetic of a budget, and the order in which claims are served from it.
 
-A claim gets everything it requests or nothing. The oldest is served first, but one that does not
-fit does not block those after it: a claim for more than there will ever be must not stop a project.
+A claim gets everything it requests or nothing. The oldest claim is served first. A claim
+that does not fit does not block later claims: one that can never be granted must not stop a project.
 """
 
 import heapq
@@ -94,7 +94,7 @@ def shares(
 
 
 def left(limit: Mapping[str, int], used: Mapping[str, int]) -> dict[str, int]:
-    """What can still be given. A limit that was lowered below what is in use leaves nothing."""
+    """What can still be granted. A limit that was lowered below what is in use leaves nothing."""
     return {kind: max(0, amount - used.get(kind, 0)) for kind, amount in limit.items()}
 
 
@@ -106,8 +106,8 @@ def _all_shares(
             continue
         amounts: dict[str, int] = {}
         for allowance in grant.spec.allowances:
-            given = sum(bucket.amount for bucket in allowance.buckets)
-            amounts[allowance.resource_type] = amounts.get(allowance.resource_type, 0) + given
+            amount = sum(bucket.amount for bucket in allowance.buckets)
+            amounts[allowance.resource_type] = amounts.get(allowance.resource_type, 0) + amount
         for kind, amount in amounts.items():
             yield (
                 kind,

@@ -1,4 +1,4 @@
-"""What may be registered, granted and claimed at all."""
+"""The rules for registrations, grants and claims: why one is refused."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -14,7 +14,7 @@ Registered = Mapping[str, ResourceRegistration]
 
 
 def active(registrations: Iterable[ResourceRegistration]) -> dict[str, ResourceRegistration]:
-    """Those that can be granted and claimed."""
+    """The registrations whose type can be granted and claimed, by that type."""
     return {
         each.spec.resource_type: each
         for each in registrations
@@ -34,7 +34,7 @@ def faults(claim: ResourceClaim, project: str, registered: Registered) -> Iterat
             yield duplicate(path.child("resourceType"), request.resource_type)
         seen[request.resource_type] = None
         if request.amount <= 0:
-            yield invalid(path.child("amount"), request.amount, "ask for more than nothing")
+            yield invalid(path.child("amount"), request.amount, "must be greater than 0")
         registration = registered.get(request.resource_type)
         if registration is None:
             yield _unregistered(path.child("resourceType"), request.resource_type)
@@ -53,7 +53,7 @@ def grant_faults(grant: ResourceGrant, registered: Registered) -> Iterator[Field
             yield _unregistered(path, allowance.resource_type)
         elif not _is_consumer(consumer, registration):
             kind = registration.spec.consumer_type.kind
-            yield invalid(path, allowance.resource_type, f"only a {kind} can be given this")
+            yield invalid(path, allowance.resource_type, f"it can only be granted to a {kind}")
 
 
 def registration_faults(
@@ -89,8 +89,8 @@ def _kind_faults(
     path: Path, reference: ObjectRef, registration: ResourceRegistration
 ) -> Iterator[FieldError]:
     allowed = registration.spec.claiming_resources
-    asked = (reference.api_group, reference.kind.lower())
-    if all((each.api_group, each.kind.lower()) != asked for each in allowed):
+    requested = (reference.api_group, reference.kind.lower())
+    if all((each.api_group, each.kind.lower()) != requested for each in allowed):
         kinds = ", ".join(f"{each.kind}.{each.api_group}".rstrip(".") for each in allowed)
         kind = f"{reference.kind}.{reference.api_group}".rstrip(".")
         yield invalid(path, kind, f"{registration.spec.resource_type} is claimed for {kinds}")
@@ -106,5 +106,5 @@ def _unregistered(path: Path, resource_type: str) -> FieldError:
 
 
 def _age(registration: ResourceRegistration) -> tuple[str, str]:
-    made = registration.metadata.creation_timestamp
-    return (made.isoformat() if made else "", registration.metadata.name)
+    created = registration.metadata.creation_timestamp
+    return (created.isoformat() if created else "", registration.metadata.name)

@@ -39,9 +39,10 @@ EventType = Literal["Normal", "Warning"]
 class Drain(msgspec.Struct, frozen=True, omit_defaults=True):
     """Why a deployment is drained, and when.
 
-    For a replacement: ``by`` which deployments, how many ``replicas`` it had, how many Instances of
-    the others were ``ready`` when the deadline was set, and how many when it last gave up one of its
-    own for lack of quota (``given_at``, below zero before that).
+    The other fields are for a replacement. ``by`` are the deployments that replace this one, and
+    ``replicas`` is its own former number of Instances. ``ready`` is how many Instances of ``by`` were
+    ready when the deadline was set. ``given_at`` is how many were ready when this deployment last
+    gave up an Instance for lack of quota; below zero before that.
     """
 
     reason: str
@@ -100,7 +101,7 @@ def explained(deployments: Iterable[WorkloadDeployment]) -> list[Candidate]:
     """Why deployments with a drain are drained, and when; the highest rank first.
 
     Those that share a drain are named together. The message has the instant and not the remaining
-    time, which would be another message in every reconcile pass.
+    time, which would change the message in every reconcile pass.
     """
     groups: dict[tuple[str, datetime, tuple[str, ...]], list[WorkloadDeployment]] = {}
     for deployment in sorted(deployments, key=lambda d: d.metadata.name):
@@ -127,7 +128,7 @@ def summary(reasons: Sequence[Candidate], generation: int, now: datetime) -> Con
     return whole.condition(ConditionType.DRAIN_SCHEDULED, generation, now)
 
 
-def news_of_change(before: WorkloadDeployment, after: WorkloadDeployment) -> PlannedEvent | None:
+def change_event(before: WorkloadDeployment, after: WorkloadDeployment) -> PlannedEvent | None:
     """The event for a drain that was set or removed, if any."""
     old, new = explained((before,)), explained((after,))
     if new and (not old or old[0].reason != new[0].reason):
@@ -143,7 +144,7 @@ def news_of_change(before: WorkloadDeployment, after: WorkloadDeployment) -> Pla
     return None
 
 
-def news_of_end(deployment: WorkloadDeployment, now: datetime) -> PlannedEvent | None:
+def deletion_event(deployment: WorkloadDeployment, now: datetime) -> PlannedEvent | None:
     """The event for a deployment that is deleted; None when its drain is not the cause."""
     drain = of(deployment)
     if drain is None:

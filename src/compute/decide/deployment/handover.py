@@ -1,10 +1,9 @@
 """Handovers: deployments that the spec no longer names serve until their replacements do.
 
-A user who changes a city or renames a placement removes one deployment and adds another. Which of
-several new ones replaces which old one cannot be known, and need not be: an old one keeps running
-while any deployment that was missing when it left the spec does not serve in full. It is removed
-anyway once these have made no progress for a while. Where nothing is missing, a city was merely
-removed, and its deployment is removed at once.
+A user who changes a city or renames a placement removes one deployment and adds another. Among
+several it is unknown which new one replaces which old one. So an old deployment waits for all that
+were missing when it left the spec: it keeps running until they serve in full, or have made no progress
+for a while. Where none is missing, a city was merely removed, and its deployment is removed at once.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -32,10 +31,10 @@ def retained(
     now: datetime,
     grace: Grace,
 ) -> dict[str, WorkloadDeployment]:
-    """The deployments that keep running although the spec does not name them, as they should be.
+    """The deployments that keep running although the spec does not name them, with their drains.
 
-    ``leaving`` are all that it does not name, ``wanted`` the names that it wants, and ``present``
-    those that exist.
+    ``leaving`` are all deployments that the spec does not name. ``wanted`` are the names that follow
+    from the spec, and ``present`` the deployments that exist.
     """
     new = _New(frozenset(wanted), present)
     drained = {
@@ -61,11 +60,11 @@ class _New:
         return [self.present[name] for name in names if name in self.present]
 
     def ready(self, names: Collection[str]) -> int:
-        """How many of their Instances serve."""
+        """How many Instances of these deployments serve."""
         return sum(each.status.ready_replicas for each in self.existing(names))
 
     def serve(self, names: Collection[str]) -> bool:
-        """Whether each of them exists, and serves in full."""
+        """Whether each of these deployments exists and serves in full."""
         deployments = self.existing(names)
         return len(deployments) == len(names) and all(map(_serves, deployments))
 
@@ -73,7 +72,7 @@ class _New:
 def _drain(old: WorkloadDeployment, new: _New, now: datetime, grace: Grace) -> Drain | None:
     """The drain of a deployment that keeps running; None when it is removed now.
 
-    What has never served has nothing to hand over.
+    A deployment that has no ready Instance has nothing to hand over.
     """
     present = drains.of(old, Reason.REPLACEMENT_PENDING)
     if present is None and old.status.ready_replicas == 0:
@@ -83,7 +82,7 @@ def _drain(old: WorkloadDeployment, new: _New, now: datetime, grace: Grace) -> D
     if new.serve(by):
         return None
     ready = new.ready(by)
-    if by.issubset(drain.by):  # it waits for no others than before
+    if by.issubset(drain.by):  # it waits for no new deployment
         if now < drain.at:
             return drain
         if ready <= drain.ready:
@@ -100,11 +99,10 @@ def _serves(new: WorkloadDeployment) -> bool:
 def _sharing_quota(
     drained: dict[str, WorkloadDeployment], new: _New, at: datetime
 ) -> dict[str, WorkloadDeployment]:
-    """The same deployments, one Instance fewer where the quota has no room for old and new.
+    """The same deployments, with one Instance less if the quota does not allow old and new at once.
 
-    One is given up at first, and then another each time that more new ones are ready than before.
-    So all but one of the former number serve at any time, and a repeated reconcile pass gives
-    nothing up.
+    One old Instance is given up at first, and another each time that more new ones are ready. So all
+    but one of the former number serve at any time, and a repeated reconcile pass gives up none.
     """
     records = {name: drain for name, old in drained.items() if (drain := drains.of(old))}
     by = frozenset(name for drain in records.values() for name in drain.by)

@@ -1,9 +1,9 @@
 """What was changed by hand in the spec of an Instance, and the Instance without the change.
 
-An Instance with the hash of the template has its spec from there, except for its location and its
-controller's part, which the system writes. Any other difference was made by hand: it does not change
-what runs, which was fixed at its start, and would be lost with the Instance. So the spec is restored.
-Instances of an earlier template are not compared: they are about to be replaced.
+An Instance with the hash of the template has the template's spec, except for its location and its
+controller's part, which the system writes. Any other difference was made by hand. It does not change
+the machine, whose spec was fixed at its start, and it would be lost with the Instance. So the spec is
+restored. Instances of an earlier template are not compared: they are about to be replaced.
 """
 
 from collections.abc import Iterator
@@ -37,18 +37,18 @@ def is_edited(instance: Instance, origin: HashedTemplate) -> bool:
 
     Called for every Instance in every reconcile pass, so equal specs are not compared further.
     """
-    own, given = instance.spec, origin.template.spec
+    own, wanted = instance.spec, origin.template.spec
     if (
-        own.runtime == given.runtime
-        and own.volumes == given.volumes
-        and own.network_interfaces == given.network_interfaces
+        own.runtime == wanted.runtime
+        and own.volumes == wanted.volumes
+        and own.network_interfaces == wanted.network_interfaces
     ):
         return False
-    return recorded_hash(instance) == origin.hash and _canonical(own) != _canonical(given)
+    return recorded_hash(instance) == origin.hash and _canonical(own) != _canonical(wanted)
 
 
 def report_of(instance: Instance, origin: HashedTemplate) -> str:
-    """What to report of an edit: the fields, and what to do where the machine may have it too.
+    """The event note on an edit: the fields, and what to do if the machine may have the edit too.
 
     Values are left out: some are secret.
     """
@@ -69,19 +69,19 @@ def restored(instance: Instance, origin: HashedTemplate) -> Instance:
     """The Instance with the spec of the template; unchanged where nothing was edited."""
     if not is_edited(instance, origin):
         return instance
-    given = origin.template.spec
+    wanted = origin.template.spec
     spec = msgspec.structs.replace(
         instance.spec,
-        runtime=given.runtime,
-        volumes=given.volumes,
-        network_interfaces=given.network_interfaces,
+        runtime=wanted.runtime,
+        volumes=wanted.volumes,
+        network_interfaces=wanted.network_interfaces,
     )
     return msgspec.structs.replace(instance, spec=spec)
 
 
 def _edited_fields(instance: Instance, origin: HashedTemplate) -> str:
-    own, given = (_leaves(_canonical(spec)) for spec in (instance.spec, origin.template.spec))
-    paths = sorted({path for path, _ in own ^ given})
+    own, wanted = (_leaves(_canonical(spec)) for spec in (instance.spec, origin.template.spec))
+    paths = sorted({path for path, _ in own ^ wanted})
     more = len(paths) - _SHOWN
     return ", ".join(paths[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 

@@ -5,8 +5,8 @@ means delete and create again. A plan is one step. It follows from what exists, 
 done before, so a restart, a lost event or a second controller changes nothing.
 
 Two rules hold under every policy. An Instance of another template that is not Ready is removed at
-once, since it serves no one and may never become Ready. And a surplus Instance is removed whatever
-the health of the rest.
+once: it serves no traffic and may never become Ready. A surplus Instance is removed whatever the
+health of the rest.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -26,13 +26,16 @@ from compute.decide.deployment.template import controller_labels
 from compute.decide.scheduling_gates import closed, condition_of
 from kubekit.api import digits, int_or_string
 
-WAVE: Final = 32  # Instances of one deployment that start at once, if they pass their gates quickly
-FIRST_WAVE: Final = 8  # the same, while it is not known how quickly they pass
-_PROMPT: Final = timedelta(
-    seconds=2
-)  # at its gates: the services behind them are often in another city
-_STUCK: Final = timedelta(seconds=20)  # at its gates: it waits for something else than its turn
-_FEW: Final = 4  # outliers that do not show how quickly the services behind the gates answer
+# The largest admission window: Instances of one deployment that start at once, while gates open quickly.
+WAVE: Final = 32
+# The first admission window, while it is unknown how quickly gates open.
+FIRST_WAVE: Final = 8
+# How long gates usually take. The services behind them are often in another city.
+_PROMPT: Final = timedelta(seconds=2)
+# An Instance that is at its gates for longer is not delayed by the others.
+_STUCK: Final = timedelta(seconds=20)
+# Outliers that do not show how quickly the services behind the gates answer.
+_FEW: Final = 4
 _WINDOW_FULL: Final = "waits until those that started before it have passed their gates"
 _PAUSED: Final = "the rollout is paused"
 
@@ -42,7 +45,7 @@ class CreateInstance:
     """Fill a slot from the deployment's template."""
 
     ordinal: int
-    hold: str = ""  # what it waits for, in words; empty when it is due
+    hold: str = ""  # what it waits for, as a message; empty when it is due
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ class DeleteInstance:
     name: str
     uid: str
     why: str
-    hold: str = ""  # what it waits for, in words; empty when it is due
+    hold: str = ""  # what it waits for, as a message; empty when it is due
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +118,7 @@ def plan(
     """The next step, from all Instances that carry the deployment's label.
 
     The settings default to the deployment's annotations. An unknown policy is treated as
-    OrderedReady: doing nothing would have no explanation.
+    OrderedReady: to do nothing would look like a fault without a cause.
     """
     slots = survey(deployment, instances)
     named = deployment.spec.scale_settings.instance_management_policy
@@ -142,7 +145,7 @@ def settings_of(deployment: WorkloadDeployment) -> RolloutSettings:
 
 
 def initial_gates(*, networking: bool) -> tuple[str, ...]:
-    """The gates of a new Instance. That of the network only where networks are managed."""
+    """The gates of a new Instance. The Network gate is set only where networks are managed."""
     return tuple(name for name in gates.TABLE.initial if networking or name != gates.NETWORK)
 
 
@@ -189,49 +192,49 @@ def _one_by_one(slots: Slots, *steps: tuple[DeleteInstance, str]) -> Iterator[De
 def _together(
     slots: Slots, settings: RolloutSettings, now: datetime
 ) -> Iterator[CreateInstance | DeleteInstance]:
-    """Parallel: in waves, but none waits for another to serve. Updates keep enough slots available."""
+    """Parallel: as many at once as the admission window allows. Updates keep enough slots available."""
     paused = _PAUSED if settings.paused else ""
     most = max(1, int_or_string.scaled(settings.max_unavailable, slots.desired, round_up=False))
     limit = f"waits because no more than {most} may be unavailable at a time"
     spare = max(0, most - len(slots.unavailable))
-    room = _room(slots, now)
+    free = _free_window(slots, now)
     for rank, ordinal in enumerate(slots.missing):
-        yield CreateInstance(ordinal, "" if rank < room else _WINDOW_FULL)
+        yield CreateInstance(ordinal, "" if rank < free else _WINDOW_FULL)
     yield from (replace(step, hold=paused) for step in _repairs(slots))
     yield from _trims(slots)
     for rank, step in enumerate(_rolls(slots)):
         yield replace(step, hold=paused or ("" if rank < spare else limit))
 
 
-def _room(slots: Slots, now: datetime) -> int:
-    """How many more may start while others are at their gates: the free part of the admission window.
+def _free_window(slots: Slots, now: datetime) -> int:
+    """The free part of the admission window: how many more Instances may start now.
 
     If a thousand started at once, all would serve only at the very end, and each would report
-    meanwhile that it waits. So those that have started pass their gates before more start; what
-    follows the gates is up to the provider, however long it takes. An Instance that reports a cause,
-    such as quota, or that has waited for long, does not count: it takes no part of the window.
+    meanwhile that it waits. So Instances pass their gates before more are started. The time after
+    the gates is up to the provider, and does not matter here. An Instance that reports a cause, such
+    as quota, or that has waited for long, takes no part of the window.
     """
     gated = [instance for instance in slots.coming() if closed(instance)]
     waits = [now - (i.metadata.creation_timestamp or now) for i in gated if is_at_gates(i)]
     turns = sorted((wait for wait in waits if wait < _STUCK), reverse=True)
     slow = turns[_FEW] if len(turns) > _FEW else _PROMPT
-    wave = _wave(len(slots.kept) - len(gated), slow)
-    return max(wave, len(gated) - len(turns)) - len(turns)
+    window = _window(len(slots.kept) - len(gated), slow)
+    return max(window, len(gated) - len(turns)) - len(turns)
 
 
-def _wave(through: int, wait: timedelta) -> int:
-    """The size of the admission window, given how many have passed their gates and how long others wait.
+def _window(passed: int, wait: timedelta) -> int:
+    """The size of the admission window, from how many passed their gates and how long others wait.
 
-    All cities share the services behind the gates, and the wait is all that a city learns of the
-    load of the others. So the window is small at first, grows as Instances pass, and shrinks the
+    All cities share the services behind the gates, and a city knows the load of the others only by
+    how long its own Instances wait. So the window is small at first, grows as Instances pass, and shrinks the
     longer they wait.
     """
     late = max(1.0, wait / _PROMPT)
-    return max(1, int(min(max(through, FIRST_WAVE), WAVE) / late**2))
+    return max(1, int(min(max(passed, FIRST_WAVE), WAVE) / late**2))
 
 
 def is_at_gates(instance: Instance) -> bool:
-    """Whether an Instance is at its gates, and reports no cause but that it waits its turn."""
+    """Whether an Instance is at its gates and reports no other cause than waiting its turn."""
     if instance.deleting or not closed(instance):
         return False
     ready = find(instance.status.conditions, ConditionType.READY)

@@ -1,6 +1,6 @@
 """The status of a WorkloadDeployment: its Instances counted, and the worst cause reported.
 
-Counts are of the Instances given, whatever the earlier status, so a lost update repairs itself.
+Counts are computed from the Instances alone, so a lost status update repairs itself.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -103,8 +103,8 @@ def same(old: S, new: S) -> bool:
     return _ordered(old) == _ordered(new)
 
 
-def tells_more(old: WorkloadDeploymentStatus, new: WorkloadDeploymentStatus) -> bool:
-    """Whether a status differs in more than the progress of a count: it is then written at once."""
+def has_new_verdict(old: WorkloadDeploymentStatus, new: WorkloadDeploymentStatus) -> bool:
+    """Whether a status differs in more than the progress of a count: if so, it is written at once."""
     whole = new.ready_replicas == new.replicas == new.desired_replicas
     return whole or _verdicts(old) != _verdicts(new)
 
@@ -159,9 +159,8 @@ def _blockers(
     if network and not network.ready:
         reason = network.reason or Reason.NETWORK_PROVISIONING
         yield Candidate("", reason, network.message or _NETWORK_ON_ITS_WAY)
-    for (
-        gate
-    ) in gates.TABLE.on_instances:  # what holds for all Instances is on the deployment itself
+    # A condition that holds for all Instances is on the deployment itself.
+    for gate in gates.TABLE.on_instances:
         condition = find(deployment.status.conditions, gate.condition)
         if condition and condition.status == "False":
             yield Candidate("", condition.reason, condition.message)

@@ -1,7 +1,7 @@
 """The numbered slots of a deployment, and the state of the Instance in each.
 
-A slot is an ordinal below the number of Instances that is wanted. The Instance whose name is the
-slot's holds it, and no other can: names are unique, labels are not.
+A slot is an ordinal below the number of Instances that is wanted. It belongs to the
+Instance that has its name, and to no other: names are unique, labels are not.
 """
 
 from collections.abc import Iterable, Mapping
@@ -28,7 +28,7 @@ class Slots:
     ready: frozenset[int]  # of the occupants, those that serve and are not terminating
     outdated: dict[int, Instance]  # of those kept, those created from another template
     terminating: tuple[Instance, ...]  # without strays
-    strays: tuple[Instance, ...]  # of no ordinal of this deployment
+    strays: tuple[Instance, ...]  # their names have no ordinal of this deployment
 
     @property
     def missing(self) -> tuple[int, ...]:
@@ -50,12 +50,12 @@ class Slots:
         return names.instance(self.deployment.metadata.name, ordinal)
 
     def stale(self, *, ready: bool) -> list[Instance]:
-        """Those kept of another template that serve, or do not; in descending order."""
+        """The kept Instances of another template that serve, or that do not; in descending order."""
         outdated = reversed(self.outdated.items())
         return [instance for ordinal, instance in outdated if (ordinal in self.ready) is ready]
 
     def coming(self) -> list[Instance]:
-        """Those kept of the present template that do not serve yet."""
+        """The kept Instances of the present template that do not serve yet."""
         return [
             instance
             for ordinal, instance in self.kept.items()
@@ -69,7 +69,7 @@ def survey(deployment: WorkloadDeployment, instances: Iterable[Instance]) -> Slo
     There may be a thousand, and reading them costs more than the planning itself: so all that the
     plan needs of them is computed here, once.
     """
-    occupants, strays = _seated(deployment.metadata.name, instances)
+    occupants, strays = _by_ordinal(deployment.metadata.name, instances)
     count, template = desired(deployment), template_hash(deployment.spec.template)
     leaving = {o: i for o, i in occupants.items() if i.deleting}
     kept = {o: i for o, i in occupants.items() if o < count and o not in leaving}
@@ -86,7 +86,7 @@ def survey(deployment: WorkloadDeployment, instances: Iterable[Instance]) -> Slo
     )
 
 
-def _seated(
+def _by_ordinal(
     name: str, instances: Iterable[Instance]
 ) -> tuple[dict[int, Instance], tuple[Instance, ...]]:
     """The Instances by their ordinals, and those that have none."""
@@ -104,9 +104,8 @@ def _seated(
 
 def is_ready(instance: Instance) -> bool:
     """Whether the Instance is Ready, and not being deleted."""
-    for (
-        condition
-    ) in instance.status.conditions:  # called for every Instance in every pass: no function calls
+    # Called for every Instance in every reconcile pass, so it calls no functions itself.
+    for condition in instance.status.conditions:
         if condition.type == _READY:
             return condition.status == "True" and instance.metadata.deletion_timestamp is None
     return False
@@ -118,5 +117,5 @@ def desired(deployment: WorkloadDeployment) -> int:
     A number that admission would have refused is cut to what it allows: a deployment that bypassed
     admission must not exhaust the memory of the cell.
     """
-    asked = deployment.spec.scale_settings.min_replicas
-    return 0 if deployment.deleting else min(max(0, asked), MOST_REPLICAS)
+    replicas = deployment.spec.scale_settings.min_replicas
+    return 0 if deployment.deleting else min(max(0, replicas), MOST_REPLICAS)

@@ -1,6 +1,6 @@
-"""From a template to an Instance, and the hash that shows whether an Instance is still of it.
+"""From a template to an Instance, and the hash that shows which template an Instance has.
 
-The hash is of the meaning of the template, not of its spelling or the release that read it. An
+The hash depends on the meaning of the template, not on its spelling or the release that reads it. An
 absent field and an explicit default hash alike, so a new optional field causes no rollout.
 """
 
@@ -74,7 +74,7 @@ def instance_builder(
 ) -> Callable[[int], Instance]:
     """A function that builds the Instance for a slot, with these gates.
 
-    What all of them have in common is built once. They share no dict with the template.
+    The common parts are built once. They share no dict with the template.
     """
     template = copy.deepcopy(deployment.spec.template)
     spec = msgspec.structs.replace(
@@ -87,7 +87,7 @@ def instance_builder(
     )
     owners = (deployment.reference(controller=True, block_owner_deletion=True),)
 
-    def made(ordinal: int) -> Instance:
+    def build(ordinal: int) -> Instance:
         metadata = ObjectMeta(
             name=names.instance(deployment.metadata.name, ordinal),
             namespace=deployment.metadata.namespace,
@@ -97,7 +97,7 @@ def instance_builder(
         )
         return Instance(metadata=metadata, spec=spec)
 
-    return made
+    return build
 
 
 def build_instance(deployment: WorkloadDeployment, ordinal: int, gates: Sequence[str]) -> Instance:

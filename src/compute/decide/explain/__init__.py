@@ -1,7 +1,7 @@
 """Why something does not run, who can fix it, and which command is next.
 
-`cause` finds the one cause, `checklist` lists the gates, and `titles` names objects; `explanations`
-puts them into sentences.
+Start with `explanations`, which writes the sentences. `cause` finds the one cause, `checklist` lists
+the gates, and `titles` names objects.
 """
 
 from compute.decide.explain.checklist import GateStatus

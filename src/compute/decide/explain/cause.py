@@ -1,8 +1,9 @@
-"""The one cause that blocks an object, found by following the conditions that only point to others.
+"""The one cause that blocks an object, found by following conditions that only refer to others.
 
 The reason at the top is seldom the cause: a Workload reports that a deployment is not ready, which
-reports that an Instance has no quota, which another condition explains. The cause is where the
-pointers end. Of several, `ranking.rank` decides; between equals, the deeper one.
+reports that an Instance has no quota, which another condition explains. Such a
+reason is called a pointer. The cause is where the pointers end. Among several causes `ranking.rank`
+decides; of equal ones the deeper.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -45,7 +46,7 @@ class Cause:
 
     @property
     def needs_action(self) -> bool:
-        """Whether waiting is known not to help. Of an unknown reason nothing is known."""
+        """Whether waiting is known not to help; False for an unknown reason."""
         known = describe(self.reason)
         return known is not None and known.needs_action
 
@@ -53,7 +54,7 @@ class Cause:
 def of_instance(instance: Instance, binding: NetworkBinding | None = None) -> Cause | None:
     """Why the Instance is not ready; None when it is.
 
-    ``binding`` is that of its network, which alone knows what a closed Network gate waits for.
+    ``binding`` belongs to its network. Only the binding shows what a closed Network gate waits for.
     """
     if is_ready(instance):
         return None
@@ -84,34 +85,36 @@ def of_workload(
 ) -> Cause | None:
     """Why the Workload lacks ready Instances somewhere; None when it lacks none.
 
-    ``offered`` are the project's cities, where they are known: for a city that is not among them
-    waiting does not help but another spec does, and nothing in the objects themselves shows that.
+    ``offered`` are the project's cities, if known. A city that is not among them needs another spec,
+    and waiting does not help; the objects themselves do not show that.
     """
-    kept = {
+    present = {
         joins.placement_city(d): d for d in sorted(deployments, key=joins.order) if not d.deleting
     }
-    deeper = [cause for d in kept.values() if (cause := of_deployment(d, instances))]
+    deeper = [cause for d in present.values() if (cause := of_deployment(d, instances))]
     available = find(workload.status.conditions, ConditionType.AVAILABLE)
     own = [of_condition(workload, available)] if available and available.status != "True" else []
     hint = f"; {available.message}" if available and available.message else ""
-    places = [place for place in joins.expected(workload) if place not in kept]
+    unserved = [each for each in joins.expected(workload) if each not in present]
     missing = [
         Cause(
             workload, Reason.PENDING, f"{city} has no deployment yet{hint}", _created_at(workload)
         )
         if offered is None or city in offered
         else Cause(workload, Reason.NO_MATCHING_LOCATIONS, f"{city} is not offered to this project")
-        for _, city in places
+        for _, city in unserved
     ]
-    stops = [stop for placement, _ in places for stop in above(workload, placement) if stop.reason]
+    stops = [
+        stop for placement, _ in unserved for stop in above(workload, placement) if stop.reason
+    ]
     return deepest(*deeper, *own, *missing, *stops)
 
 
 def above(workload: Workload, placement: str) -> Iterator[Cause]:
     """What the placement and the Workload report, the nearer first.
 
-    It counts where there is no deployment. Only what keeps deployments from being created is taken
-    as a reason; the rest may be about another city, and is given as a hint.
+    It counts where there is no deployment. Only a reason that keeps deployments from being created is
+    taken as the reason; any other may be about another city, and only its message is used, as a hint.
     """
     nearest = [p.conditions for p in workload.status.placements if p.name == placement]
     for conditions in (*nearest, workload.status.conditions):
@@ -164,7 +167,7 @@ def _of_gates(instance: Instance, binding: NetworkBinding | None) -> Iterator[Ca
 def _of_conditions(instance: Instance) -> Iterator[Cause]:
     """What the Instance reports of itself.
 
-    Ready sums the others up, so where none of them explains more, it comes first.
+    Ready summarizes the others, so it comes first: among equal causes the first is taken.
     """
     of_gates = (gate.condition for gate in gates.TABLE.reporting)
     for kind in (ConditionType.READY, *of_gates, ConditionType.PROGRAMMED, ConditionType.AVAILABLE):

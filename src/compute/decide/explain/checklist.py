@@ -9,7 +9,7 @@ from compute.api.networking import NetworkBinding
 from compute.api.reasons import describe
 from compute.decide.scheduling_gates import closed, condition_of
 
-_UNKNOWN: Final = "It is not known here what opens this gate."
+_UNKNOWN: Final = "The controller that opens this gate is not known here."
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class GateStatus:
 def checklist(instance: Instance, binding: NetworkBinding | None = None) -> tuple[GateStatus, ...]:
     """The gates that every Instance has, and any other that is still closed.
 
-    A gate that has opened leaves no trace, so an open gate may also be one that was never there.
+    An open gate is no longer in the object, so a gate that was never set also counts as open.
     """
     waits_at, initial = closed(instance), gates.TABLE.initial
     others = tuple(name for name in waits_at if name not in initial)

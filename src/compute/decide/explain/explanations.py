@@ -1,7 +1,7 @@
 """Why something does not run, who has to act, and what to do next, as sentences.
 
-The command line, the console and the events use the same sentences. They name the object that is the
-cause and not the one that was asked about: a Workload is seldom the cause itself.
+The command line, the console and the events use the same sentences. They name the object
+that is the cause, which is seldom the Workload that the user asked about.
 """
 
 from collections.abc import Collection, Sequence
@@ -22,13 +22,13 @@ from compute.decide.deployment.slots import desired
 from compute.decide.explain import cause
 from compute.decide.explain.cause import Cause
 from compute.decide.explain.checklist import GateStatus, checklist
-from compute.decide.explain.titles import count, made_out, path, title
+from compute.decide.explain.titles import count, fill_names, path, title
 from compute.decide.quota.claims import MEMORY, VCPUS
 from compute.decide.workload.placement import is_paused
 from kubekit.api.finalizers import FOREGROUND
 from kubekit.api.meta import Condition, Object
 
-# What passes by itself has done so by then.
+# After this time a transient cause is treated as stuck.
 _TRANSIENT: Final = timedelta(minutes=5)
 _ASK_THE_PLATFORM: Final = (
     "Read `compute events NAME`, and pass its output on to the operators of the platform."
@@ -56,10 +56,10 @@ _UNKNOWN_HOLDER: Final = "its controller has to remove it"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """What is wrong with an object, or that nothing is."""
+    """Why an object does not run, or that it is healthy."""
 
-    subject: str  # what was asked about, as kind/name
-    culprit: str  # what is the cause, as kind/name; the subject itself when it explains itself
+    subject: str  # the object that the user asked about, as kind/name
+    culprit: str  # the object that is the cause, as kind/name; it may be the subject
     reason: str
     cause: str
     owner: Owner
@@ -106,7 +106,7 @@ def explain_workload(
 ) -> Explanation:
     """Why the Workload lacks ready Instances, down to the Instance that is the cause.
 
-    With the cities ``offered`` to the project, one that is not among them is named as such.
+    If ``offered`` has the cities of the project, a city that is not offered is reported as such.
     """
     if workload.deleting:
         return _leaving(workload, f"{count(len(deployments), 'deployment')} left.", now)
@@ -122,7 +122,7 @@ def explain_workload(
 
 
 def explain_reason(text: str) -> KnownReason | None:
-    """What is known of a reason, in whatever case it was typed; None when nothing is."""
+    """The description of a reason, in any letter case; None for an unknown reason."""
     typed = text.casefold()
     known = (*Reason, *NeighbourReason)
     return next((reason for reason in known if reason.casefold() == typed), None)
@@ -162,7 +162,7 @@ def _because(subject: Object, standing: str, found: Cause, now: datetime) -> Exp
         reason=found.reason,
         cause=_sentences(standing, blamed, _meaning(found, known), quoted),
         owner=_owner(known, found.since, now),
-        next_step=made_out(known.next_step if known else _ASK_THE_PLATFORM, subject, found.by),
+        next_step=fill_names(known.next_step if known else _ASK_THE_PLATFORM, subject, found.by),
         since=found.since,
     )
 
@@ -196,7 +196,7 @@ def _well(subject: Object, standing: str, good_news: Condition | None) -> Explan
 
 def _paused(workload: Workload, well: Explanation) -> Explanation:
     """A Workload that serves, and waits for its user."""
-    step = made_out(Reason.PAUSED.next_step, workload)
+    step = fill_names(Reason.PAUSED.next_step, workload)
     return replace(well, reason=Reason.PAUSED, owner=Reason.PAUSED.owner, next_step=step)
 
 
@@ -210,7 +210,7 @@ def _leaving(subject: Object, left: str, now: datetime) -> Explanation:
         reason=NeighbourReason.TERMINATING,
         cause=_sentences(standing, left, held_by(subject)),
         owner=Owner.PLATFORM if stuck else Owner.TRANSIENT,
-        next_step=made_out(_STUCK if stuck else NeighbourReason.TERMINATING.next_step, subject),
+        next_step=fill_names(_STUCK if stuck else NeighbourReason.TERMINATING.next_step, subject),
         since=since,
     )
 

@@ -1,4 +1,4 @@
-"""Names of objects in sentences, and the commands of a next step filled in with them."""
+"""Names of objects in sentences, and next steps with these names filled into their commands."""
 
 import re
 from typing import Final
@@ -28,7 +28,7 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def made_out(next_step: str, *to: Object) -> str:
+def fill_names(next_step: str, *to: Object) -> str:
     """The next step with the reader's own names in its commands, as far as they are known.
 
     Of several objects that know a name, the last one's is taken.

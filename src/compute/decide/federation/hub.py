@@ -1,8 +1,8 @@
-"""From a project to the hub: the namespace, the deployment in it, and the end of both.
+"""From a project to the hub: the namespace, the deployment in it, and their deletion.
 
 Uids differ on every plane, so a copy is joined to its original by name, and a hub namespace to a
 project namespace by the two upstream labels. The engine of the hub propagates labels, annotations
-and spec to a cell, and nothing else: what a cell must know is one of these.
+and spec to a cell, and nothing else. So one of these has to contain all that a cell must know.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class ProjectNamespace:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Why a deployment cannot be sent to the hub, in words for its user."""
+    """Why a deployment cannot be copied to the hub, as a message for its user."""
 
     why: str
 
@@ -58,8 +58,7 @@ Finalization = DeleteHub | WaitFor | ReleaseFinalizer
 def identity(namespace: Namespace) -> ProjectNamespace | None:
     """What a hub namespace, or its copy in a cell, stands for; None without the labels.
 
-    Nothing is guessed in their place: a wrong identity would show one project's instances in
-    another.
+    It is never guessed: a wrong identity would copy one project's Instances to another.
     """
     project = namespace.metadata.labels.get(labels.UPSTREAM_CLUSTER, "")
     original = namespace.metadata.labels.get(labels.UPSTREAM_NAMESPACE, "")
@@ -85,7 +84,7 @@ def hub_namespace(project: ClusterName, namespace: Namespace) -> Namespace:
 def namespace_due(
     existing: Namespace | None, desired: Namespace
 ) -> Create[Namespace] | Update[Namespace] | None:
-    """The write that the hub namespace needs. One that is terminating must be gone first."""
+    """The write that the hub namespace needs. A terminating namespace must be gone first."""
     if existing is None:
         return Create(desired)
     if existing.deleting:
@@ -142,10 +141,10 @@ def hub_deployment(
 def deployment_due(
     existing: WorkloadDeployment | None, desired: WorkloadDeployment
 ) -> Create[WorkloadDeployment] | Update[WorkloadDeployment] | None:
-    """The write that the hub's deployment needs. One that is terminating must be gone first.
+    """The write that the hub's deployment needs. A terminating deployment must be gone first.
 
-    Labels and annotations of others stay. Of the mirrored annotations the absence counts too: a
-    stale one would block instances indefinitely.
+    Labels and annotations of other writers stay. A mirrored annotation that the original lacks is
+    removed: a stale one would block Instances indefinitely.
     """
     if existing is None:
         return Create(desired)
@@ -165,7 +164,7 @@ def deployment_due(
 def finalization(
     deployment: WorkloadDeployment, hub: WorkloadDeployment | None, project: ClusterName
 ) -> Finalization:
-    """The next step in the removal of a deployment that its project has deleted.
+    """The next step in the deletion of a deployment on the hub, after its project has deleted it.
 
     The namespace may come from an annotation, which users can edit: an object of the same name
     there is touched only if its labels say that it is this deployment's copy.
@@ -180,7 +179,7 @@ def finalization(
 def is_copy(hub: WorkloadDeployment, deployment: WorkloadDeployment, project: ClusterName) -> bool:
     """Whether the hub's deployment stands for this one, in this project.
 
-    The original names no project on its copies, so a copy it made is known by the rest.
+    Copies that the original system made do not name the project: the other fields identify them.
     """
     known = hub.metadata.labels
     encoded = names.encode_cluster(project)

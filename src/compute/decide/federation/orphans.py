@@ -17,7 +17,7 @@ def orphaned_deployments(
 ) -> tuple[Delete[WorkloadDeployment], ...]:
     """The deployments of a hub namespace whose original is gone from the project namespace.
 
-    One that is terminating in the project still counts: its finalizer will remove the copy.
+    A deployment that is terminating in the project still counts: its finalizer will remove the copy.
     """
     names = {original.metadata.name for original in originals}
     return tuple(
@@ -32,9 +32,9 @@ def orphaned_deployments(
 def orphaned_copies(
     copies: Iterable[Instance], deployments: Iterable[WorkloadDeployment]
 ) -> tuple[Delete[Instance], ...]:
-    """The Instance copies of a hub namespace whose deployment is gone, or is another by now.
+    """The Instance copies of a hub namespace whose deployment is gone or was replaced.
 
-    A copy without an owner was written by the original, and is matched by its label.
+    A copy without an owner was written by the original system, and is matched by its label.
     """
     present = {deployment.metadata.name: deployment.metadata.uid for deployment in deployments}
     return tuple(

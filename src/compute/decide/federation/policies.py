@@ -1,4 +1,4 @@
-"""One propagation policy for each city of a hub namespace, which exists exactly while it is needed.
+"""One propagation policy per city of a hub namespace. It exists only while a deployment needs it.
 
 A policy must not be deleted while a deployment of its city is created, and neither side holds a lock.
 So a policy is deleted in two reconcile passes. The first marks it as unused. The second finds the

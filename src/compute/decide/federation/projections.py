@@ -23,7 +23,7 @@ _OURS: Final = ("compute.datumapis.com/", "meta.datumapis.com/")
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A copy that is not shown yet. It waits for its deployment."""
+    """A copy without a projection. It waits for its deployment."""
 
     name: str
     why: str
@@ -68,16 +68,16 @@ def project(
     existing = {_key(p): p for p in projections}
     writes: list[Write[Instance]] = []
     waiting: list[Waiting] = []
-    kept: set[tuple[str, str]] = set()
+    projected: set[tuple[str, str]] = set()
     for copy in sorted((c for c in copies if not c.deleting), key=_key):
         owner = owners.get(_owner_key(copy))
         if owner is None:
             waiting.append(Waiting(copy.metadata.name, _why(copy)))
             continue
         desired = projection(copy, owner)
-        kept.add(_key(desired))
+        projected.add(_key(desired))
         writes += _due(existing.get(_key(desired)), desired, owner)
-    writes += _removed(existing, kept)
+    writes += _removed(existing, projected)
     return Projected(tuple(writes), tuple(waiting))
 
 
@@ -105,15 +105,15 @@ def _merged(existing: Instance, desired: Instance) -> Instance:
 
 
 def _removed(
-    existing: Mapping[tuple[str, str], Instance], kept: set[tuple[str, str]]
+    existing: Mapping[tuple[str, str], Instance], projected: set[tuple[str, str]]
 ) -> Iterator[Delete[Instance]]:
-    for key, shown in sorted(existing.items()):
-        if key not in kept and not shown.deleting and _is_projection(shown):
-            yield Delete(shown)
+    for key, instance in sorted(existing.items()):
+        if key not in projected and not instance.deleting and _is_projection(instance):
+            yield Delete(instance)
 
 
 def _is_projection(instance: Instance) -> bool:
-    """Whether we created it. A user may have removed either mark, hardly both."""
+    """Whether we created it. A user may have removed the owner or the label, but hardly both."""
     owners = instance.metadata.owner_references
     owned = any(r.kind == WorkloadDeployment.RESOURCE.kind and not r.controller for r in owners)
     return owned or labels.UPSTREAM_CLUSTER in instance.metadata.labels
@@ -127,7 +127,7 @@ def _owner_key(copy: Instance) -> tuple[str, str]:
 def _why(copy: Instance) -> str:
     namespace, name = _owner_key(copy)
     if not namespace or not name:
-        return "its labels do not say which deployment it is of"
+        return "its labels do not name its deployment"
     return f"deployment {namespace}/{name} is not in the project"
 
 

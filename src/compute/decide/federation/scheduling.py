@@ -1,8 +1,7 @@
 """Which clusters of a hub an object is propagated to.
 
-A choice is kept: a cluster that is only unreachable still runs its objects, and the same object in
-another cluster would be a second one. It is given up when the cluster is deleted or does not fit any
-more.
+A chosen cluster is kept while it exists and fits. An unreachable cluster still runs its objects, and
+the same object in another cluster would be a second one.
 """
 
 import hashlib
@@ -30,7 +29,9 @@ _NO_SCHEDULE: Final = "NoSchedule"
 _NO_EXECUTE: Final = "NoExecute"
 _BY_CLUSTER: Final = "cluster"
 # The taints of Karmada on an unreachable cluster. Nothing is moved because of them.
-_SILENCE: Final = frozenset({"cluster.karmada.io/not-ready", "cluster.karmada.io/unreachable"})
+_UNREACHABLE_TAINTS: Final = frozenset(
+    {"cluster.karmada.io/not-ready", "cluster.karmada.io/unreachable"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +43,13 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class NoFit:
-    """No cluster takes the object, and why: the rest of a sentence after a colon."""
+    """No cluster fits the object. ``why`` completes a sentence after a colon."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
-class _Wish:
+class _Requirements:
     """A parsed placement."""
 
     resource: TemplateRef
@@ -65,24 +66,26 @@ def schedule(
     clusters: Iterable[MemberCluster],
     load: Mapping[str, int],
 ) -> Placed | NoFit:
-    """The clusters for one object, which ``current`` have already.
+    """The clusters for one object. ``current`` are the clusters that have it already.
 
-    New ones are those that fit, are ready and have the least ``load``. With equal
-    load a hash of the object decides: else a burst of objects, none of which counts in the load
-    yet, would all go to one cluster.
+    New ones are those that fit, are ready and have the least ``load``. With equal load a hash of the
+    object decides: otherwise a burst of objects, which the load does not include yet, would all go to
+    one cluster.
     """
-    wish = _wish(resource, placement)
-    if isinstance(wish, NoFit):
-        return wish
+    requirements = _requirements(resource, placement)
+    if isinstance(requirements, NoFit):
+        return requirements
     known = {cluster.metadata.name: cluster for cluster in clusters}
-    fitting = [n for n in dict.fromkeys(current) if n in known and not _misfit(known[n], wish)]
-    kept = fitting[: wish.most]
-    objections = {name: _objection(known[name], wish) for name in known if name not in kept}
+    fitting = [
+        n for n in dict.fromkeys(current) if n in known and not _misfit(known[n], requirements)
+    ]
+    kept = fitting[: requirements.most]
+    objections = {name: _objection(known[name], requirements) for name in known if name not in kept}
     free = [name for name, objection in objections.items() if not objection]
-    free.sort(key=lambda name: (load.get(name, 0), _lot(resource, name)))
-    chosen = (*kept, *free)[: wish.most]
-    if not kept and len(chosen) < wish.least:
-        return NoFit(_explained(objections.values(), wish.least))
+    free.sort(key=lambda name: (load.get(name, 0), _tie_breaker(resource, name)))
+    chosen = (*kept, *free)[: requirements.most]
+    if not kept and len(chosen) < requirements.least:
+        return NoFit(_explained(objections.values(), requirements.least))
     return Placed(chosen)
 
 
@@ -90,10 +93,12 @@ def keepers(
     resource: TemplateRef, placement: ClusterPlacement, clusters: Iterable[MemberCluster]
 ) -> tuple[str, ...]:
     """The clusters that keep an object if they have it."""
-    wish = _wish(resource, placement)
-    if isinstance(wish, NoFit):
+    requirements = _requirements(resource, placement)
+    if isinstance(requirements, NoFit):
         return ()
-    return tuple(cluster.metadata.name for cluster in clusters if not _misfit(cluster, wish))
+    return tuple(
+        cluster.metadata.name for cluster in clusters if not _misfit(cluster, requirements)
+    )
 
 
 def is_ready(cluster: MemberCluster) -> bool:
@@ -101,7 +106,7 @@ def is_ready(cluster: MemberCluster) -> bool:
     return is_true(cluster.status.conditions, ConditionType.READY)
 
 
-def _wish(resource: TemplateRef, placement: ClusterPlacement) -> _Wish | NoFit:
+def _requirements(resource: TemplateRef, placement: ClusterPlacement) -> _Requirements | NoFit:
     affinity = placement.cluster_affinity
     labelled = affinity.label_selector if affinity else None
     spread = placement.spread_constraints
@@ -114,7 +119,7 @@ def _wish(resource: TemplateRef, placement: ClusterPlacement) -> _Wish | NoFit:
         return NoFit(f"the cluster affinity of its policy cannot be read, {error}")
     least = max([1, *(constraint.min_groups for constraint in spread)])
     limits = [constraint.max_groups for constraint in spread if constraint.max_groups > 0]
-    return _Wish(resource, placement, selector, least, min(limits, default=None))
+    return _Requirements(resource, placement, selector, least, min(limits, default=None))
 
 
 def _spread_by(constraint: SpreadConstraint) -> str:
@@ -123,33 +128,33 @@ def _spread_by(constraint: SpreadConstraint) -> str:
     return constraint.spread_by_field or _BY_CLUSTER
 
 
-def _objection(cluster: MemberCluster, wish: _Wish) -> str:
-    """Why a cluster does not take what it does not have yet; empty when it does."""
-    misfit = _misfit(cluster, wish)
+def _objection(cluster: MemberCluster, requirements: _Requirements) -> str:
+    """Why a cluster does not accept a new object; empty if it does."""
+    misfit = _misfit(cluster, requirements)
     if misfit:
         return misfit
-    if not _tolerates(cluster, wish.placement, (_NO_SCHEDULE, _NO_EXECUTE)):
+    if not _tolerates(cluster, requirements.placement, (_NO_SCHEDULE, _NO_EXECUTE)):
         return "tainted"
-    if not _serves(cluster, wish.resource):
+    if not _serves(cluster, requirements.resource):
         return "without the kind"
     return "" if is_ready(cluster) else "not ready"
 
 
-def _misfit(cluster: MemberCluster, wish: _Wish) -> str:
-    """Why a cluster cannot even keep what it has; empty when it can."""
+def _misfit(cluster: MemberCluster, requirements: _Requirements) -> str:
+    """Why a cluster cannot keep an object that it has; empty if it can."""
     if cluster.deleting:
         return "being removed"
-    affinity, name = wish.placement.cluster_affinity, cluster.metadata.name
+    affinity, name = requirements.placement.cluster_affinity, cluster.metadata.name
     if affinity is not None:
         named = not affinity.cluster_names or name in affinity.cluster_names
         if (
             not named
             or name in affinity.exclude
-            or not wish.selector.matches(cluster.metadata.labels)
+            or not requirements.selector.matches(cluster.metadata.labels)
             or not _has_fields(cluster, affinity.field_selector)
         ):
             return "elsewhere"
-    return "" if _tolerates(cluster, wish.placement, (_NO_EXECUTE,)) else "tainted"
+    return "" if _tolerates(cluster, requirements.placement, (_NO_EXECUTE,)) else "tainted"
 
 
 def _has_fields(cluster: MemberCluster, selector: ClusterFieldSelector | None) -> bool:
@@ -157,7 +162,7 @@ def _has_fields(cluster: MemberCluster, selector: ClusterFieldSelector | None) -
 
 
 def _has(cluster: MemberCluster, requirement: FieldSelectorRequirement) -> bool:
-    """A cluster of several zones is in some of them only where it is in no other."""
+    """Whether the fields match. For In, every zone of the cluster has to be among the values."""
     spec, values = cluster.spec, requirement.values
     fields = {"provider": (spec.provider,), "region": (spec.region,), "zone": spec.zones}
     present = [field for field in fields[requirement.key] if field]
@@ -170,7 +175,7 @@ def _tolerates(cluster: MemberCluster, placement: ClusterPlacement, effects: Seq
     return all(
         any(_covers(toleration, taint) for toleration in placement.cluster_tolerations)
         for taint in cluster.spec.taints
-        if taint.effect in effects and taint.key not in _SILENCE
+        if taint.effect in effects and taint.key not in _UNREACHABLE_TAINTS
     )
 
 
@@ -183,7 +188,7 @@ def _covers(toleration: Toleration, taint: Taint) -> bool:
 
 
 def _serves(cluster: MemberCluster, resource: TemplateRef) -> bool:
-    """Whether the cluster has the kind; one that has not reported its kinds is assumed to."""
+    """Whether the cluster has the kind. A cluster that has not reported its kinds is assumed to."""
     enablements = cluster.status.api_enablements
     return not enablements or any(
         served.kind == resource.kind
@@ -193,9 +198,9 @@ def _serves(cluster: MemberCluster, resource: TemplateRef) -> bool:
     )
 
 
-def _lot(resource: TemplateRef, cluster: str) -> str:
-    drawn = "\0".join((resource.kind, resource.namespace, resource.name, cluster))
-    return hashlib.sha256(drawn.encode()).hexdigest()
+def _tie_breaker(resource: TemplateRef, cluster: str) -> str:
+    text = "\0".join((resource.kind, resource.namespace, resource.name, cluster))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _explained(objections: Iterable[str], least: int) -> str:

@@ -18,7 +18,7 @@ from compute.decide.ranking import Candidate
 from kubekit.api import times
 from kubekit.api.meta import Condition
 
-_SAID_BY_THE_PROJECT: Final = (
+_PROJECT_CONDITIONS: Final = (
     ConditionType.DRAIN_SCHEDULED,
     ConditionType.REFERENCED_DATA_READY,
 )
@@ -34,13 +34,13 @@ class CellUnreachable:
 
 @dataclass(frozen=True, slots=True)
 class Unplaced:
-    """The hub has found no cell for the deployment, and says why.
+    """The hub has found no cell for the deployment, and reports why.
 
-    ``silent`` are the cells of its city, where none of them answers: it is scheduled when one does.
+    ``unreachable`` are the cells of its city if all are unreachable: it is scheduled when one is reachable.
     """
 
     why: str
-    silent: tuple[CellUnreachable, ...] = ()
+    unreachable: tuple[CellUnreachable, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class DispatchingSuspended:
 
 @dataclass(frozen=True, slots=True)
 class RefusedByCell:
-    """The cell does not take the deployment, and says why."""
+    """The cell does not apply the deployment, and reports why."""
 
     cell: str
     why: str
@@ -76,15 +76,15 @@ def project_status(
 ) -> WorkloadDeploymentStatus | None:
     """The status that the project's deployment should have; None when nothing need be written.
 
-    It is the hub's, except for the project's own conditions of referenced data and of a drain, and
-    for what only the hub knows: that the cell is unreachable, or that there is none.
+    It is the status of the hub's copy, with two changes. The conditions of referenced data and of a
+    drain are the project's own. And the hub adds what only it knows, such as an unreachable cell.
     """
     if hub is None:
         return None
     current = is_reported(hub) and hub.spec == deployment.spec
     report = translated(_counted(hub.status, current=current), deployment, current=current)
     own = find(deployment.status.conditions, ConditionType.REFERENCED_DATA_READY)
-    conditions = [c for c in report.conditions if c.type not in _SAID_BY_THE_PROJECT]
+    conditions = [c for c in report.conditions if c.type not in _PROJECT_CONDITIONS]
     if own:
         conditions.append(own)
     drain = drains.condition(deployment, now)
@@ -120,14 +120,14 @@ def _overlay(
         case None:
             return None
         case CellUnreachable():
-            goes_on = _meanwhile(runs=report.replicas > 0, current=current)
-            message = f"{_not_reported((trouble,))}; {goes_on}"
+            meanwhile = _meanwhile(runs=report.replicas > 0, current=current)
+            message = f"{_not_reported((trouble,))}; {meanwhile}"
             return Candidate("", Reason.CELL_UNREACHABLE, message, "Unknown")
-        case Unplaced(why, silent):
+        case Unplaced(why, unreachable):
             served = is_true(conditions, ConditionType.AVAILABLE)
-            return None if served else _unplaced(deployment.spec.city_code, why, silent)
+            return None if served else _unplaced(deployment.spec.city_code, why, unreachable)
         case DispatchingSuspended():
-            waiting = Candidate("", Reason.PROPAGATION_SUSPENDED, _held(deployment))
+            waiting = Candidate("", Reason.PROPAGATION_SUSPENDED, _suspension_message(deployment))
             return None if find(conditions, ConditionType.AVAILABLE) else waiting
         case RefusedByCell(cell, why):
             refused = Candidate("", Reason.REFUSED_BY_CELL, f"Cell {cell} does not take it: {why}")
@@ -135,21 +135,21 @@ def _overlay(
     assert_never(trouble)
 
 
-def _unplaced(city: str, why: str, silent: Sequence[CellUnreachable]) -> Candidate:
-    if not silent:
+def _unplaced(city: str, why: str, unreachable: Sequence[CellUnreachable]) -> Candidate:
+    if not unreachable:
         return Candidate("", Reason.NO_CELL_FOR_CITY, f"No cell serves {city}: {why}")
     later = "nothing runs there yet, it starts when the cell answers again"
-    return Candidate("", Reason.CELL_UNREACHABLE, f"{_not_reported(silent)}; {later}")
+    return Candidate("", Reason.CELL_UNREACHABLE, f"{_not_reported(unreachable)}; {later}")
 
 
-def _not_reported(silent: Sequence[CellUnreachable]) -> str:
-    """Since when cells are silent: the instant and not the age, which would change in every pass."""
-    since = [(one.cell, times.format_time(one.since)) for one in silent]
+def _not_reported(unreachable: Sequence[CellUnreachable]) -> str:
+    """Since when cells are unreachable: the instant, because the age would change in every pass."""
+    since = [(each.cell, times.format_time(each.since)) for each in unreachable]
     return "; ".join(f"Cell {cell} has not reported since {when}" for cell, when in since)
 
 
 def _meanwhile(*, runs: bool, current: bool) -> str:
-    """What happens to a deployment in a cell that is silent."""
+    """What happens to a deployment in an unreachable cell."""
     if not runs:
         return "nothing was running there, and what is new starts when the cell answers again"
     unobserved = "what runs there keeps running unobserved"
@@ -157,11 +157,11 @@ def _meanwhile(*, runs: bool, current: bool) -> str:
 
 
 def _paused(deployment: WorkloadDeployment) -> Candidate:
-    """Changes are held back. What runs stays available, so it is a condition of its own."""
-    return Candidate("", Reason.PROPAGATION_SUSPENDED, _held(deployment), "True")
+    """Changes are held back. Instances stay available, so this is a condition of its own."""
+    return Candidate("", Reason.PROPAGATION_SUSPENDED, _suspension_message(deployment), "True")
 
 
-def _held(deployment: WorkloadDeployment) -> str:
+def _suspension_message(deployment: WorkloadDeployment) -> str:
     return (
         f"Changes for {deployment.spec.city_code} are held back by an operator of the hub "
         "(suspension of the policy); what runs there keeps running"

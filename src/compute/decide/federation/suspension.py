@@ -1,4 +1,4 @@
-"""What an operator of the hub holds back: suspensions of policies and of bindings."""
+"""Suspensions, which an operator of the hub sets on policies and bindings."""
 
 from compute.api.karmada import DEFAULT_SCHEDULER, Suspension
 from compute.api.karmada_work import BindingSuspension, ResourceBindingSpec
@@ -18,15 +18,15 @@ def of_binding(
     )
 
 
-def holds_dispatching(suspension: Suspension | None, cluster: str) -> bool:
-    """Whether nothing new is sent to a cluster. What it has keeps running, and is reported."""
+def suspends_dispatching(suspension: Suspension | None, cluster: str) -> bool:
+    """Whether no change is sent to a cluster. Its objects keep running, and are reported."""
     if suspension is None:
         return False
     some = suspension.dispatching_on_clusters
     return bool(suspension.dispatching) or (some is not None and cluster in some.cluster_names)
 
 
-def holds_scheduling(spec: ResourceBindingSpec) -> bool:
+def suspends_scheduling(spec: ResourceBindingSpec) -> bool:
     """Whether the clusters of a binding stay as they are: suspended, or chosen by another scheduler."""
     suspended = spec.suspension is not None and bool(spec.suspension.scheduling)
     return suspended or spec.scheduler_name not in ("", DEFAULT_SCHEDULER)

@@ -40,7 +40,7 @@ class Occupied:
 
 @dataclass(frozen=True, slots=True)
 class AddressRequest:
-    """The request for a part of a range. What is absent may be chosen."""
+    """The request for a part of a range. An absent field is chosen by the allocator."""
 
     start: str | None = None
     length: int | None = None
@@ -59,10 +59,10 @@ class Hosts:
 
 def network_range(network: Network, family: str) -> Prefix | Unsupported:
     """The range that a network's addresses of a family come from."""
-    asked = _asked(network.spec.ipam, family)
+    configured = _configured_range(network.spec.ipam, family)
     field = f"spec.ipam.{family.lower()}Range"
     try:
-        found = ip_network(asked or _DEFAULT_RANGES[family])
+        found = ip_network(configured or _DEFAULT_RANGES[family])
     except ValueError as error:
         return Unsupported(f"{field}: {error}")
     if _FAMILIES[found.version] != family:
@@ -86,20 +86,20 @@ def usual_length(within: Prefix) -> int:
 
 
 def allocated(
-    within: Prefix, wish: AddressRequest, taken: Iterable[Prefix]
+    within: Prefix, request: AddressRequest, taken: Iterable[Prefix]
 ) -> Prefix | Unsupported | Occupied:
     """The prefix that fits a request, and overlaps none that is in use."""
-    length = usual_length(within) if wish.length is None else wish.length
+    length = usual_length(within) if request.length is None else request.length
     if not within.prefixlen <= length <= _LONGEST[within.version]:
         fits = f"from /{within.prefixlen} to /{_LONGEST[within.version]}"
         return Unsupported(f"prefixLength: /{length} does not fit {within}; choose {fits}")
-    if wish.start is None:
+    if request.start is None:
         free = next_prefix(within, length, taken)
         return free or Occupied(f"{within} has no /{length} left")
-    wanted = prefix_of(wish.start, length)
+    wanted = prefix_of(request.start, length)
     if wanted is None or not is_within(wanted, within):
         return Unsupported(
-            f"startAddress: {wish.start} is not the start of a /{length} of {within}"
+            f"startAddress: {request.start} is not the start of a /{length} of {within}"
         )
     other = next((each for each in _alike(taken, wanted) if each.overlaps(wanted)), None)
     return wanted if other is None else Occupied(f"{wanted} overlaps {other}, which is in use")
@@ -138,7 +138,7 @@ def hosts(prefix: Prefix) -> Hosts:
     return Hosts(low + 2, high - 2)
 
 
-def _asked(ipam: NetworkIPAM, family: str) -> str | None:
+def _configured_range(ipam: NetworkIPAM, family: str) -> str | None:
     return ipam.ipv4_range if family == IPV4 else ipam.ipv6_range
 
 

@@ -1,8 +1,8 @@
 """Which NetworkBinding serves which interface of a deployment.
 
 The binding of interface ``i`` is named after it. While Instances of an older template still run on
-another network, or at another Location, the name is theirs: the new binding then takes the next name
-that is free, and the old one is removed when no Instance runs on it any more.
+another network, or at another Location, their binding keeps the name: the new binding then takes the
+next free name, and the old one is removed when no Instance runs on it any more.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,8 +22,8 @@ Needs = tuple[NetworkBindingSpec, ...]  # one for each interface
 class Links:
     """The bindings of a deployment's interfaces.
 
-    ``present`` exist; ``new`` are to be created; ``obstructed`` are to be created once another object
-    of that name is gone, which is being deleted or not ours; ``unused`` exist and are not needed.
+    ``present`` exist, and ``new`` are to be created. ``obstructed`` are to be created once another
+    binding of that name is gone, which is deleting or not ours. ``unused`` exist and are not needed.
     """
 
     present: tuple[NetworkBinding, ...]
@@ -44,11 +44,11 @@ def links(
     assigned = _assigned(deployment, needs, own)
     missing = {number: need for number, need in enumerate(needs) if number not in assigned}
     taken = {b.metadata.name: b for b in bindings}
-    made = list(_made(deployment, missing, taken, len(needs)))
+    required = list(_required(deployment, missing, taken, len(needs)))
     return Links(
         present=tuple(assigned[number] for number in sorted(assigned)),
-        new=tuple(b for b in made if b.metadata.name not in taken),
-        obstructed=tuple(b for b in made if b.metadata.name in taken),
+        new=tuple(b for b in required if b.metadata.name not in taken),
+        obstructed=tuple(b for b in required if b.metadata.name in taken),
         unused=_unused(deployment, instances, location, own),
     )
 
@@ -111,7 +111,7 @@ def _is_same(one: NetworkBindingSpec, other: NetworkBindingSpec) -> bool:
     return one.network == other.network and one.location.name == other.location.name
 
 
-def _made(
+def _required(
     deployment: WorkloadDeployment,
     missing: Mapping[int, NetworkBindingSpec],
     taken: Mapping[str, NetworkBinding],

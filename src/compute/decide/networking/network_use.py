@@ -1,4 +1,4 @@
-"""What uses a network, and what its use rules out: deletion at once, and other ranges.
+"""What uses a network. A network in use is neither deleted at once nor given other ranges.
 
 A network that is being deleted is removed once no Workload names it and its addresses are released.
 What is attached until then keeps running, and may be scaled and rolled out; nothing new is attached.
@@ -56,7 +56,7 @@ def users(network: Network, workloads: Iterable[Workload]) -> tuple[str, ...]:
     meta = network.metadata
     key = (meta.namespace, meta.name)
     using = [each.metadata for each in workloads if names_network(each, key)]
-    return shown(((each.namespace, each.name) for each in using), meta.namespace)
+    return relative_names(((each.namespace, each.name) for each in using), meta.namespace)
 
 
 def terminating(users: Sequence[str], cells: Iterable[str]) -> str:
@@ -66,9 +66,9 @@ def terminating(users: Sequence[str], cells: Iterable[str]) -> str:
             f"Being deleted, and in use by workloads: {_list(users)}. What runs keeps running, and "
             "nothing new is attached. It goes once they name another network or are deleted"
         )
-    held = sorted(set(cells))
-    if held:
-        return f"Being deleted; its addresses are still in use in: {_list(held)}"
+    in_use = sorted(set(cells))
+    if in_use:
+        return f"Being deleted; its addresses are still in use in: {_list(in_use)}"
     return "Being deleted"
 
 
@@ -103,11 +103,11 @@ def _range(network: Network, family: str) -> Prefix | None:
     return None if isinstance(found, Unsupported) else found
 
 
-def shown(keys: Iterable[Key], namespace: str) -> tuple[str, ...]:
+def relative_names(keys: Iterable[Key], namespace: str) -> tuple[str, ...]:
     """Names of networks or Workloads, as written in this namespace; sorted."""
-    return tuple(sorted(name if place == namespace else f"{place}/{name}" for place, name in keys))
+    return tuple(sorted(name if owner == namespace else f"{owner}/{name}" for owner, name in keys))
 
 
 def _list(names: Sequence[str]) -> str:
-    shown, more = names[:_MOST_NAMES], len(names) - _MOST_NAMES
-    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+    listed, more = names[:_MOST_NAMES], len(names) - _MOST_NAMES
+    return ", ".join(listed) + (f" and {more} more" if more > 0 else "")

@@ -3,7 +3,7 @@
     Location of the city -> NetworkBinding per interface -> NetworkContext -> SubnetClaim -> Subnet
 
 Missing objects are created; the rest is waited for. A binding is never changed, only created and
-deleted: what runs on a network keeps it while a new template, or a new Location, uses another.
+deleted: an Instance keeps its network while a new template, or a new Location, uses another.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

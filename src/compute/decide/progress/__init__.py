@@ -1,7 +1,7 @@
 """The progress of a rollout, city by city.
 
-`city` holds the facts of one city, `phases` derives its phase from them, and `rollouts` collects the
-rows and derives the verdict.
+Start with `rollouts`, which collects the rows and derives the verdict. `city` has the facts of one
+city, and `phases` derives its phase from them.
 """
 
 from compute.decide.progress.phases import CityRow, Phase, PhaseTimeouts

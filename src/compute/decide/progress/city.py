@@ -1,4 +1,4 @@
-"""What is known of a rollout in one city, and what follows from it alone.
+"""The facts of a rollout in one city, and what follows from them alone.
 
 A rollout is done when the city runs what the Workload asks for. The status of a deployment alone
 does not show that: its observed generation is counted by the cell, and does not name a template. A
@@ -26,14 +26,14 @@ from kubekit.api import times
 
 @dataclass(frozen=True, kw_only=True)
 class CityProgress:
-    """What is known of one placement in one city."""
+    """The facts of one placement in one city."""
 
     placement: str
     city: str
     goal: str  # identifies the requested generation
     template: str  # the hash of the template that is asked for
     scale: ScaleSettings | None  # None when nothing is asked for here any more
-    taken_up: bool  # the Workload's controller has observed the spec
+    observed: bool  # the Workload's controller has observed the spec
     paused: bool
     above: tuple[Cause, ...]  # why there is no deployment, as the Workload reports it
     deployment: WorkloadDeployment | None
@@ -67,8 +67,8 @@ class CityProgress:
         return min(max(least, reported), most)
 
     @cached_property
-    def handed_down(self) -> bool:
-        """Whether the deployment asks for what the Workload asks for."""
+    def propagated(self) -> bool:
+        """Whether the deployment has the template and scale of the Workload."""
         deployment = self.deployment
         return (
             deployment is not None
@@ -78,9 +78,9 @@ class CityProgress:
         )
 
     @cached_property
-    def seen(self) -> bool:
-        """Whether the cell has observed what is asked for."""
-        if self.deployment is None or not self.handed_down:
+    def observed_by_cell(self) -> bool:
+        """Whether the cell has observed the template and scale of the Workload."""
+        if self.deployment is None or not self.propagated:
             return False
         status = self.deployment.status
         counts = status.observed_generation > 0 and status.desired_replicas == self.desired
@@ -97,7 +97,7 @@ class CityProgress:
     @cached_property
     def done(self) -> bool:
         """Whether the city runs what is asked for, and nothing else."""
-        if self.deployment is None or not (self.taken_up and self.seen):
+        if self.deployment is None or not (self.observed and self.observed_by_cell):
             return False
         status = self.deployment.status
         counted = {status.updated_replicas, status.replicas, len(self.updated), len(self.instances)}

@@ -1,8 +1,8 @@
 """The phase of a rollout in one city, why, and since when.
 
-The phase is derived again from every snapshot, from the objects and from how long nothing has
-changed. What was done once stays done until something else is requested: an Instance that fails
-later is a matter of health, not of the rollout.
+The phase is derived from each snapshot: from the objects, and from how long nothing has changed. A
+city that is done stays done until something else is requested: a later failure of an Instance is a
+matter of health, not of the rollout.
 """
 
 from collections.abc import Iterator
@@ -65,9 +65,7 @@ class CityRow:
     goal: str
     course: Phase  # the phase without the stall
     moved: datetime  # when the numbers or the course last changed
-    failing_since: (
-        datetime | None
-    )  # since when an Instance has been unable to run; None while all can
+    failing_since: datetime | None  # when an Instance first could not run; None while all can
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +81,10 @@ def judge(
 ) -> CityRow:
     """The row of a city, given its previous row."""
     before = before if before and before.goal == city.goal else None
-    found = _find(city, before, now, timeouts)
-    numbers = (len(city.updated), city.ready, city.old, city.desired, found.phase)
+    finding = _find(city, before, now, timeouts)
+    numbers = (len(city.updated), city.ready, city.old, city.desired, finding.phase)
     moved = before.moved if before and numbers == _numbers(before) else now
-    shown = _stalled(city, found) if now - moved >= timeouts.stall else found
+    reported = _stalled(city, finding) if now - moved >= timeouts.stall else finding
     return CityRow(
         placement=city.placement,
         city=city.city,
@@ -94,12 +92,12 @@ def judge(
         ready=city.ready,
         old=city.old,
         desired=city.desired,
-        phase=shown.phase,
-        why=shown.why,
-        reason=shown.reason,
-        since=shown.since or moved,
+        phase=reported.phase,
+        why=reported.why,
+        reason=reported.reason,
+        since=reported.since or moved,
         goal=city.goal,
-        course=found.phase,
+        course=finding.phase,
         moved=moved,
         failing_since=_failing_since(city, before, now),
     )
@@ -112,7 +110,7 @@ def _numbers(row: CityRow) -> tuple[int, int, int, int, Phase]:
 def _find(
     city: CityProgress, before: CityRow | None, now: datetime, timeouts: PhaseTimeouts
 ) -> _Finding:
-    """The first that applies. A pause explains a lack of progress better than what follows."""
+    """The first finding that applies. A pause explains a lack of progress better than the rest."""
     if city.done or (before and before.phase is Phase.DONE):
         return _Finding(Phase.DONE)
     unreachable = _unreachable(city, now, timeouts)
@@ -121,7 +119,7 @@ def _find(
     started = before is not None and before.course in {Phase.PENDING, Phase.UPDATING}
     return (
         _paused(city)
-        or _held_on_hub(city)
+        or _suspended_on_hub(city)
         or _failed(city, before, now, timeouts)
         or _blocked(city)
         or _queued(city, started=started)
@@ -147,8 +145,8 @@ def _paused(city: CityProgress) -> _Finding | None:
     return _Finding(Phase.PAUSED, _and(why, _trouble(city)), Reason.PAUSED)
 
 
-def _held_on_hub(city: CityProgress) -> _Finding | None:
-    """An operator of the hub holds the city's changes back: no problem there can be fixed."""
+def _suspended_on_hub(city: CityProgress) -> _Finding | None:
+    """An operator of the hub has suspended the city: until that ends no change reaches it."""
     deployment = city.deployment
     held = find(deployment.status.conditions, ConditionType.PAUSED) if deployment else None
     if deployment is None or held is None or held.status != "True":
@@ -159,22 +157,22 @@ def _held_on_hub(city: CityProgress) -> _Finding | None:
 def _failed(
     city: CityProgress, before: CityRow | None, now: datetime, timeouts: PhaseTimeouts
 ) -> _Finding | None:
-    hopeless, since = _terminal_cause(city), _failing_since(city, before, now)
-    if hopeless is None or since is None or now - since < timeouts.failure:
+    terminal, since = _terminal_cause(city), _failing_since(city, before, now)
+    if terminal is None or since is None or now - since < timeouts.failure:
         return None
-    return replace(_because(Phase.FAILED, hopeless), since=since)
+    return replace(_because(Phase.FAILED, terminal), since=since)
 
 
 def _failing_since(city: CityProgress, before: CityRow | None, now: datetime) -> datetime | None:
     """Since when an Instance has been unable to run.
 
-    Its condition has the time since which it is not ready, and for most of that it may have waited
-    for something else. So the time of the condition counts only where there is no previous row.
+    Its condition has the time since when it is not ready, but for most of that time it may have waited
+    for something else. So the time of the condition counts only if there is no previous row.
     """
-    hopeless = _terminal_cause(city)
-    if hopeless is None:
+    terminal = _terminal_cause(city)
+    if terminal is None:
         return None
-    return (before.failing_since if before else hopeless.since) or now
+    return (before.failing_since if before else terminal.since) or now
 
 
 def _terminal_cause(city: CityProgress) -> Cause | None:
@@ -189,15 +187,15 @@ def _blocked(city: CityProgress) -> _Finding | None:
 def _queued(city: CityProgress, *, started: bool) -> _Finding | None:
     """What has to happen before the cell can start; None when it can, or already has."""
     deployment = city.deployment
-    if not city.taken_up:
+    if not city.observed:
         why = "the change has not been observed yet"
     elif deployment is None:
         why = "there is no deployment for the city yet"
     elif deployment.deleting:
         why = "an earlier deployment is still being removed"
-    elif not city.handed_down:
+    elif not city.propagated:
         why = "the deployment does not have the change yet"
-    elif not (city.seen or started):
+    elif not (city.observed_by_cell or started):
         why = "the cell has not reported on the change yet"
     else:
         return None
@@ -262,7 +260,7 @@ def _of_others(city: CityProgress) -> Iterator[Cause]:
     """
     yield from city.above
     for report in _reports(city):
-        is_of_template = city.seen and not has(report.reason, Trait.TERMINAL)
+        is_of_template = city.observed_by_cell and not has(report.reason, Trait.TERMINAL)
         if is_of_template or has(report.reason, Trait.FROM_ABOVE):
             yield report
 

@@ -1,9 +1,9 @@
-"""A rollout as it is watched: one row for each placement and city, and one verdict over all.
+"""The progress of a rollout: one row for each placement and city, and one verdict over all.
 
 Each snapshot is compared with the previous one, because "no progress for half a minute" cannot be
-read from a single state. There is a row for every placement and city that the Workload asks for,
-whether a deployment exists there or not, and for every deployment that it no longer asks for: a
-rollout that has not started is not finished, and neither is one that still has to remove something.
+read from a single state. Every placement and city of the spec has a row, even without a deployment:
+a rollout that has not started is not finished. Every deployment that the spec no longer names has
+one too: a rollout that still has to remove something is not finished either.
 """
 
 from collections import defaultdict
@@ -107,17 +107,17 @@ def _cities(snapshot: RolloutSnapshot) -> Iterator[CityProgress]:
     }
     running = _by_deployment(snapshot.instances)
     template = template_hash(workload.spec.template)
-    for place in (*expected, *sorted(present.keys() - expected.keys())):
-        deployment = present.get(place)
+    for key in (*expected, *sorted(present.keys() - expected.keys())):
+        deployment = present.get(key)
         yield CityProgress(
-            placement=place[0],
-            city=place[1],
+            placement=key[0],
+            city=key[1],
             goal=f"{uid}/{generation}",
             template=template,
-            scale=expected.get(place),
-            taken_up=workload.status.observed_generation == generation,
+            scale=expected.get(key),
+            observed=workload.status.observed_generation == generation,
             paused=is_paused(workload),
-            above=() if deployment else tuple(cause.above(workload, place[0])),
+            above=() if deployment else tuple(cause.above(workload, key[0])),
             deployment=deployment,
             instances=running[deployment.metadata.name] if deployment else (),
         )

@@ -1,7 +1,7 @@
 """Quota: what an Instance costs, how it is claimed, and what the answer means.
 
-`size` is the cost, `claim` requests it, `judge` evaluates the answer, `release` returns it, and
-`leaked` finds claims that were not returned.
+In order: `size` is the cost, `claim` requests it, `judge` evaluates the answer, `release` returns it,
+and `leaked` finds claims that were not returned. Start with `verdicts`, which has the rules.
 """
 
 from compute.decide.quota.claims import (
@@ -15,11 +15,11 @@ from compute.decide.quota.claims import (
     ClaimLookupFailed,
     FailureReason,
     QuotaDisabled,
-    asks_alike,
     claim,
-    outlived,
+    is_of_old_deployment,
     refusal,
     requests,
+    requests_same_quota,
 )
 from compute.decide.quota.releases import (
     Hold,
@@ -66,17 +66,17 @@ __all__ = [
     "ReleaseStep",
     "RemoveFinalizer",
     "Size",
-    "asks_alike",
     "claim",
     "gate_opens",
     "holders",
+    "is_of_old_deployment",
     "judge",
     "leaked",
-    "outlived",
     "refusal",
     "release",
     "released",
     "requests",
+    "requests_same_quota",
     "requeue_after",
     "size",
     "slot_stays",

@@ -1,8 +1,8 @@
 """The claim of an Instance's slot, and the outcomes of its lookup.
 
 A claim is named after the slot, and created for the Instance in it. A recreated Instance of the same
-size finds its predecessor's claim and keeps it, so a restart does not lose its place in a project
-that is full.
+size finds its predecessor's claim and keeps it, so a restart does not lose its quota in a full
+project.
 """
 
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ class ClaimConflict:
 
 @dataclass(frozen=True, slots=True)
 class ClaimLookupFailed:
-    """There was no usable answer. The message is part of a status: it should not vary between tries.
+    """There was no usable answer. The message becomes part of a status: it should not vary between tries.
 
     ``since`` is the time of the first unanswered request, where that is known.
     """
@@ -122,20 +122,20 @@ def requests(spec: InstanceSpec) -> tuple[ResourceRequest, ...]:
     )
 
 
-def asks_alike(claim: ResourceClaim, wanted: ResourceClaim) -> bool:
+def requests_same_quota(claim: ResourceClaim, wanted: ResourceClaim) -> bool:
     """Whether a claim has the wanted requests, in any order, on behalf of the same slot."""
     return _terms(claim) == _terms(wanted)
 
 
-def made_elsewhere(claim: ResourceClaim, wanted: ResourceClaim) -> bool:
-    """Whether another cell created the claim: the deployment has moved, and the claim with it."""
+def is_of_other_cell(claim: ResourceClaim, wanted: ResourceClaim) -> bool:
+    """Whether another cell created the claim, because the deployment was moved between cells."""
     return not _agree(labels.SOURCE_CLUSTER, claim, wanted)
 
 
-def outlived(claim: ResourceClaim, wanted: ResourceClaim) -> bool:
+def is_of_old_deployment(claim: ResourceClaim, wanted: ResourceClaim) -> bool:
     """Whether the claim was created for a slot of an earlier deployment of the same name.
 
-    That one is deleted, and its claims may be deleted with it, whatever a cache still shows.
+    That deployment is deleted, and its claims may be deleted with it even if a cache still has them.
     """
     return not _agree(labels.DEPLOYMENT_UID, claim, wanted)
 
@@ -159,7 +159,7 @@ def refusal(error: ApiError, claim_namespace: str) -> ClaimLookup:
             message = f"The quota service refuses the claim: {error.message}"
             return ClaimLookupFailed(Reason.QUOTA_MISCONFIGURED, message)
         case _:
-            message = "The quota service does not answer; it is asked again"
+            message = "The quota service does not answer; the request is retried"
             return ClaimLookupFailed(Reason.QUOTA_BACKEND_UNAVAILABLE, message)
 
 

@@ -22,7 +22,7 @@ from compute.decide.quota.claims import (
     ClaimLookup,
     ClaimLookupFailed,
     QuotaDisabled,
-    made_elsewhere,
+    is_of_other_cell,
     requests,
 )
 
@@ -141,7 +141,7 @@ def _unanswered(instance: Instance, message: str, now: datetime) -> ReleaseStep:
 
 
 def _of_claim(claim: ResourceClaim, wanted: ResourceClaim) -> ReleaseStep:
-    if made_elsewhere(claim, wanted):  # it is what the deployment runs on there
+    if is_of_other_cell(claim, wanted):  # it is what the deployment runs on there
         return RemoveFinalizer()
     return (
         Hold("the claim is being removed") if claim.deleting else ReleaseClaim(claim.metadata.uid)

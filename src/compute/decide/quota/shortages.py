@@ -1,7 +1,7 @@
 """The message for a lack of quota.
 
-A claim, its Instance, the deployment and the Workload all show this one, whatever their reasons: what
-is short, how much of it is requested, how much is left, and what to do.
+A claim, its Instance, the deployment and the Workload all report this message, whatever their reason:
+which resource is short, how much of it is requested, how much is left, and what to do.
 """
 
 from collections.abc import Iterable, Mapping

@@ -25,8 +25,8 @@ from compute.decide.quota.claims import (
     ClaimLookup,
     ClaimLookupFailed,
     QuotaDisabled,
-    asks_alike,
-    made_elsewhere,
+    is_of_other_cell,
+    requests_same_quota,
 )
 from compute.decide.ranking import Candidate
 from compute.decide.scheduling_gates import closed, may_open
@@ -81,16 +81,16 @@ class _Ruling:
     reason: str
     message: str
     action: Action = Keep()
-    final: bool = True  # anything less leaves an earlier answer standing
+    final: bool = True  # if not, an earlier answer stands
 
 
 # The service answers within seconds. A claim that it leaves open for longer waits for budget.
 _EVALUATION: Final = timedelta(seconds=60)
-# A service that is starting answers by then. Only a longer silence is reported as unavailable.
+# A service that is starting answers by then. Only a longer outage is reported.
 _START_UP: Final = timedelta(seconds=10)
 # A new try costs two writes, and briefly gives up what was granted in part.
 _BETWEEN_TRIES: Final = timedelta(seconds=60)
-# By then a cell that a deployment was moved away from has stopped the machine and released its claim.
+# By then the former cell of a moved deployment has stopped the machine and released its claim.
 _HANDOVER: Final = timedelta(minutes=5)
 _KEEP: Final = Keep()
 
@@ -156,7 +156,7 @@ def _of_claim(
         return _waiting("Waiting for an earlier claim under this name to be gone")
     # What runs keeps the claim it runs on, even after the catalog gave its type another size.
     holds = is_true(claim.status.conditions, NeighbourCondition.GRANTED) and _passed_gate(instance)
-    if not holds and not asks_alike(claim, wanted):
+    if not holds and not requests_same_quota(claim, wanted):
         return _of_another(instance, claim, wanted, now)
     match find(claim.status.conditions, NeighbourCondition.GRANTED):
         case Condition(status="True", message=message):
@@ -177,7 +177,7 @@ def _of_another(
     was unreachable: otherwise two cells would delete each other's claims indefinitely.
     """
     patient = _age(instance, now) < _HANDOVER or _passed_gate(instance)
-    if patient and made_elsewhere(claim, wanted):
+    if patient and is_of_other_cell(claim, wanted):
         return _waiting("Waiting for another cell to release the quota of this instance")
     return _waiting("Replacing a claim that was created for something else", _deletion(claim))
 
@@ -192,7 +192,7 @@ def _failed(instance: Instance, failed: ClaimLookupFailed, now: datetime) -> _Ru
 
 
 def _is_starting(failed: ClaimLookupFailed, now: datetime) -> bool:
-    """Whether the service may be about to answer: it has not been silent for long."""
+    """Whether the service may still be starting: it has been unavailable for a short time only."""
     if failed.since is None or failed.reason != Reason.QUOTA_BACKEND_UNAVAILABLE:
         return False
     return now - failed.since < _START_UP
@@ -230,7 +230,7 @@ def _denied(
     """A claim that was denied, and is created again from time to time.
 
     Some quota services never evaluate a denied claim again, so that more quota helps only a new one.
-    One whose requests are all pending is still in the queue, and would lose its position.
+    A claim whose requests are all pending is still in the queue, and would lose its position.
     """
     pause = requeue_after(instance.metadata.creation_timestamp, now)
     again = _age(claim, now) >= max(pause, _BETWEEN_TRIES) and not _is_queued(claim)
@@ -267,8 +267,9 @@ def _standing(instance: Instance, ruling: _Ruling) -> _Ruling:
 def _passed_gate(instance: Instance) -> bool:
     """Whether quota was granted and the gate opened: from then on the Instance may run.
 
-    Only a grant opens the gate, but it may be reported later. A condition that is Unknown from before
-    the gate opened, which changed the generation, means granted; one that is Unknown since does not.
+    Only a grant opens the gate, but it may be reported later. Opening the gate changes the generation:
+    so a condition that is Unknown for an earlier generation means granted, and one that is Unknown for
+    the current generation does not.
     """
     if instance.spec.controller is None or gates.QUOTA in closed(instance):
         return False

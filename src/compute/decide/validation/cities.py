@@ -1,4 +1,4 @@
-"""The cities a placement names, against those the project is offered.
+"""The cities of a placement, compared with those that the project is offered.
 
 City codes keep their case: labels and clusters are matched exactly, so ``dfw`` is not ``DFW``. Two
 spellings never mean two cities, so a list that has both is refused.
@@ -17,7 +17,7 @@ class Choice:
     """The cities that one placement may choose."""
 
     offered: frozenset[str]
-    kept: frozenset[str] = frozenset()  # those it has already, still offered or not
+    kept: frozenset[str] = frozenset()  # the cities that it has already, even if no longer offered
 
     def allows(self, city: str) -> bool:
         return city in self.offered or city in self.kept

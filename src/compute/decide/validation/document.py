@@ -1,4 +1,4 @@
-"""A manifest as it was written: first its structure, then its rules, with hints for typical mistakes."""
+"""The review of a manifest: first its structure, then the rules, with hints for typical mistakes."""
 
 import json
 import re
@@ -24,7 +24,7 @@ _IDENTITY: Final = {
 }
 # Written by the server alone, and only partly in the schema.
 _SERVER_OWNED: Final = frozenset({"managedFields", "selfLink"})
-_PLACE: Final = re.compile(r"`\$\.?([^`]*)`$")
+_PATH: Final = re.compile(r"`\$\.?([^`]*)`$")
 
 _STEP: Final = re.compile(r"[^.\[\]]+")
 _WANTED: Final = re.compile(r" must be of type (\w+)")
@@ -34,25 +34,25 @@ _LONGEST: Final = 40  # characters of a value that are worth repeating
 def review_document(
     document: Mapping[str, Any], *, cities: Collection[str], old: Workload | None = None
 ) -> Review:
-    """Everything that is wrong with a manifest: what breaks the schema first, then the rest.
+    """All errors of a manifest: first those of the schema, then those of the rules.
 
-    Unknown fields would be dropped, so they get a warning. Where the document cannot be read as a
-    Workload only its structure is validated; where it can, a field that was refused for its structure
-    is not refused once more. What only the server writes, such as the status, is not validated.
+    Unknown fields would be dropped, so they get a warning. A document that cannot be decoded as a
+    Workload is only checked for its structure. A field that is refused for its structure is not refused
+    again by a rule. Fields that only the server writes, such as the status, are not validated.
     """
     if old is not None and old.deleting:
         return Review()
-    strange = tuple(_check_identity(document))
-    if strange:
-        return Review(errors=strange)
-    given = _from_the_client(document)
-    shape = [hinted(error, given) for error in structural.validate(given, _schema())]
-    unknown = (error.detail for error in _unknown(given))
-    read = _read(given)
-    if isinstance(read, FieldError):
-        meaning = Review(errors=() if shape else (read,))
+    wrong_kind = tuple(_check_identity(document))
+    if wrong_kind:
+        return Review(errors=wrong_kind)
+    submitted = _from_the_client(document)
+    shape = [hinted(error, submitted) for error in structural.validate(submitted, _schema())]
+    unknown = (error.detail for error in _unknown(submitted))
+    workload = _read(submitted)
+    if isinstance(workload, FieldError):
+        meaning = Review(errors=() if shape else (workload,))
     else:
-        meaning = validate(with_defaults(read), cities=cities, old=old)
+        meaning = validate(with_defaults(workload), cities=cities, old=old)
     return Review(
         errors=tuple(islice(chain(shape, _not_reported(meaning.errors, shape)), MOST_ERRORS)),
         warnings=tuple(islice(chain(unknown, meaning.warnings), MOST_ERRORS)),
@@ -69,10 +69,10 @@ def _check_identity(document: Mapping[str, Any]) -> Iterator[FieldError]:
 
 
 def _from_the_client(document: Mapping[str, Any]) -> dict[str, Any]:
-    given = {name: value for name, value in document.items() if name != "status"}
+    submitted = {name: value for name, value in document.items() if name != "status"}
     if isinstance(metadata := document.get("metadata"), Mapping):
-        given["metadata"] = {n: v for n, v in metadata.items() if n not in _SERVER_OWNED}
-    return given
+        submitted["metadata"] = {n: v for n, v in metadata.items() if n not in _SERVER_OWNED}
+    return submitted
 
 
 def _unknown(document: dict[str, Any]) -> Iterator[FieldError]:
@@ -100,8 +100,8 @@ def _read(document: dict[str, Any]) -> Workload | FieldError:
         return msgspec.convert(structural.with_defaults(document, _schema()), Workload)
     except msgspec.ValidationError as error:
         text = str(error)
-        place = _PLACE.search(text)
-        path = place.group(1).removesuffix("[...]") if place else ""
+        match = _PATH.search(text)
+        path = match.group(1).removesuffix("[...]") if match else ""
         return FieldError(path, Problem.TYPE_INVALID, text.partition(" - at ")[0], "unreadable")
 
 
@@ -119,11 +119,11 @@ def hinted(error: FieldError, document: Mapping[str, object]) -> FieldError:
     wanted = _WANTED.search(error.detail)
     if error.problem is not Problem.TYPE_INVALID or wanted is None:
         return error
-    hint = _hint(_found(document, error.path), wanted[1])
+    hint = _hint(_value_at(document, error.path), wanted[1])
     return replace(error, detail=f"{error.detail}; {hint}") if hint else error
 
 
-def _found(document: object, path: str) -> object:
+def _value_at(document: object, path: str) -> object:
     """The value at a path; None when the path cannot be followed, and there is nothing to hint."""
     for step in _STEP.findall(path):
         if isinstance(document, Mapping):

@@ -27,7 +27,7 @@ _NO_LABEL_CHARACTERS: Final = re.compile(r"[^a-z0-9]+")
 
 
 class Taken:
-    """The names one list has used so far. The second use of a name is the one that is wrong.
+    """The names that a list has used so far. The second use of a name is the error.
 
     An empty name is missing rather than taken, and reported as such elsewhere.
     """

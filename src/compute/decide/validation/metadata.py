@@ -10,14 +10,14 @@ from kubekit.api.fields import FieldError, Path, forbidden, invalid, not_support
 from kubekit.api.meta import ObjectMeta, TemplateMeta
 from kubekit.api.selectors import label_syntax
 
-# The server cuts the prefix that was asked for and adds a suffix of its own.
+# The server truncates the requested prefix and adds a suffix of its own.
 _GENERATED_PREFIX: Final = 58
 _GENERATED_SUFFIX: Final = "xxxxx"
 
 _SHARE: Final = re.compile(r"[1-9][0-9]{0,8}|([1-9][0-9]?|100)%")
 _SWITCH: Final = ("true", "false")
 
-# A user who could set a label of these domains could make an Instance pass for another's.
+# A user who could set a label of these domains could make an Instance look like another project's.
 _OURS: Final = frozenset(
     key.partition("/")[0]
     for key in (
@@ -31,14 +31,14 @@ _ON_THE_WORKLOAD: Final = (annotations.PAUSED, annotations.MAX_UNAVAILABLE)
 
 
 def check_name(path: Path, meta: ObjectMeta) -> Iterator[FieldError]:
-    """A name that is also a label's value, and that names derived from it have room for."""
+    """The errors of a name. It has to be a DNS label: it is also the value of a label."""
     if meta.name or not meta.generate_name:
         yield from check_label(path.child("name"), meta.name)
     elif not is_label(meta.generate_name[:_GENERATED_PREFIX] + _GENERATED_SUFFIX):
         yield invalid(
             path.child("generateName"),
             meta.generate_name,
-            f"the name made from it {LABEL_RULE}",
+            f"the generated name {LABEL_RULE}",
         )
     if meta.namespace:
         yield from check_label(path.child("namespace"), meta.namespace)

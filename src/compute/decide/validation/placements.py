@@ -9,7 +9,7 @@ from compute.decide.validation.grammar import Taken, check_label
 from kubekit.api.fields import FieldError, Path, forbidden, invalid, not_supported, required
 from kubekit.api.quantity import ZERO, Quantity, QuantityError
 
-# What a placement may choose from, by the placement's name.
+# The cities that a placement may choose, by the name of the placement.
 ChoiceOf = Callable[[str], Choice]
 
 LEAST_REPLICAS: Final = 1
@@ -74,11 +74,13 @@ def _check_replicas(path: Path, scale: ScaleSettings) -> Iterator[FieldError]:
 
 def _check_metrics(path: Path, metrics: tuple[Metric, ...]) -> Iterator[FieldError]:
     if not metrics:
-        yield required(path, "maxReplicas needs a metric to follow; add one or remove maxReplicas")
+        yield required(
+            path, "maxReplicas needs a metric to scale by; add one or remove maxReplicas"
+        )
     for position, metric in enumerate(metrics):
         at = path.at(position).child("resource")
         if metric.resource is None:
-            yield required(at, "say which resource to follow")
+            yield required(at, "name the resource to scale by")
             continue
         if metric.resource.name not in METRICS:
             yield not_supported(at.child("name"), metric.resource.name, METRICS)
@@ -88,10 +90,10 @@ def _check_metrics(path: Path, metrics: tuple[Metric, ...]) -> Iterator[FieldErr
 def _check_target(path: Path, target: MetricTarget) -> Iterator[FieldError]:
     named = (("averageValue", target.average_value), ("value", target.value))
     amounts = {name: amount for name, amount in named if amount is not None}
-    given = len(amounts) + (target.average_utilization is not None)
-    if given == 0:
+    targets = len(amounts) + (target.average_utilization is not None)
+    if targets == 0:
         yield required(path, f"set one of {_TARGETS}")
-    if given > 1:
+    if targets > 1:
         yield forbidden(path, f"set only one of {_TARGETS}")
     if target.average_utilization is not None and target.average_utilization < 1:
         yield invalid(

@@ -1,4 +1,4 @@
-"""Ports that something listens on or lets traffic in to."""
+"""Ports that a container or machine listens on, or that a network policy opens."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final

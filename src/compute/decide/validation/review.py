@@ -9,7 +9,7 @@ from kubekit.api.fields import FieldError
 class NetworkUse:
     """A network that the writer of the Workload must be allowed to use.
 
-    The namespace is the network's own, or the Workload's where the reference names none: the
+    The namespace is that of the reference, or the Workload's if the reference names none: it is the
     network that will be attached, and not one of the same name in another namespace.
     """
 

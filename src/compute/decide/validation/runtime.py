@@ -143,11 +143,11 @@ def _check_source(path: Path, source: EnvVarSource) -> Iterator[FieldError]:
         ("configMapKeyRef", source.config_map_key_ref),
         ("secretKeyRef", source.secret_key_ref),
     )
-    given = [ref for _, ref in keys if ref is not None]
+    from_keys = [ref for _, ref in keys if ref is not None]
     others = [ref for ref in (source.field_ref, source.resource_field_ref) if ref is not None]
-    if not given and not others:
+    if not from_keys and not others:
         yield required(path, f"set one of {_SOURCES}")
-    if len(given) + len(others) > 1:
+    if len(from_keys) + len(others) > 1:
         yield forbidden(path, f"set only one of {_SOURCES}")
     for name, ref in keys:
         if ref is not None:

@@ -2,8 +2,7 @@
 
 An entry is a line of an ``authorized_keys`` file: options, if any; the type of the key; the key in
 base64; a comment. The base64 is a row of length-prefixed fields, the first of which repeats the
-type. A key that was truncated when it was pasted is detected by its missing bytes, here rather than
-at the first login.
+type. So a key that was truncated when it was pasted is detected here, and not at the first login.
 
 No message contains any part of a line: what was pasted by mistake may be a private key.
 """
@@ -28,7 +27,7 @@ _PRIVATE: Final = "PRIVATE KEY-----"
 
 
 def faults(text: str) -> Iterator[str]:
-    """What is wrong with a list of keys, line by line."""
+    """The faults of a list of keys, line by line."""
     if _PRIVATE in text:
         yield "this is a private key: remove it, replace that key pair, and give the public half"
         return
@@ -57,7 +56,7 @@ def _entry_fault(entry: str) -> str | None:
             return "a quote in the options of the key is not closed"
         words = entry[end:].split()
     if not words or words[0] not in _FIELDS:
-        return f"no type of key that is known was found; use one of {', '.join(_FIELDS)}"
+        return f"the key has no known type; use one of {', '.join(_FIELDS)}"
     return _key_fault(words[0], words[1]) if words[1:] else "the key itself is missing"
 
 
@@ -82,11 +81,11 @@ def _key_fault(kind: str, encoded: str) -> str | None:
     if fields is None:
         return "the key is cut short; copy the whole line again"
     if fields[0] != kind.encode():
-        return f"the line says {kind}, the key itself is of another type"
+        return f"the line names the type {kind}, but the key is of another type"
     lengths = _FIELDS[kind]
-    found = fields[1:]
-    fits = len(found) == len(lengths) and all(
-        wanted is None or len(field) == wanted for field, wanted in zip(found, lengths, strict=True)
+    parts = fields[1:]
+    fits = len(parts) == len(lengths) and all(
+        wanted is None or len(field) == wanted for field, wanted in zip(parts, lengths, strict=True)
     )
     return None if fits else f"the key does not have the parts of a {kind} key"
 

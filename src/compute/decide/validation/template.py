@@ -25,8 +25,8 @@ def check_template(path: Path, template: InstanceTemplate) -> Iterator[FieldErro
 
 
 def template_warnings(path: Path, template: InstanceTemplate) -> Iterator[str]:
-    given = annotations.SSH_KEYS in template.metadata.annotations
-    if given and template.spec.runtime.virtual_machine is None:
+    has_keys = annotations.SSH_KEYS in template.metadata.annotations
+    if has_keys and template.spec.runtime.virtual_machine is None:
         at = path.child("metadata", "annotations").key(annotations.SSH_KEYS)
         yield f"{at}: only virtual machines have logins; this is not used"
 

@@ -27,7 +27,7 @@ FILESYSTEMS: Final = ("ext4",)
 _STORAGE: Final = "storage"
 _GIB: Final = Quantity.parse("1Gi")
 _SMALLEST: Final = 10
-_SMALLEST_WITH_IMAGE: Final = 25  # what the image needs, and the size when none is given
+_SMALLEST_WITH_IMAGE: Final = 25  # the size of the image, which is also the default
 _LARGEST: Final = 100
 
 
@@ -50,7 +50,7 @@ def check_volumes(
 
 
 class _Devices:
-    """Names of devices. A volume without a chosen name has that of its position."""
+    """The device names in use. A volume without one is named after its position."""
 
     def __init__(self, volumes: Sequence[Volume]) -> None:
         self._used = {
@@ -87,7 +87,7 @@ def _check_source(path: Path, volume: Volume) -> Iterator[FieldError]:
 
 
 def _sources(path: Path, volume: Volume) -> Iterator[tuple[str, Iterator[FieldError]]]:
-    """The sources that are set, each with what is wrong with it."""
+    """The sources that are set, each with its errors."""
     if volume.disk is not None:
         yield "disk", check_disk(path.child("disk", "template"), volume.disk.template)
     if volume.config_map is not None:

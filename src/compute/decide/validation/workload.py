@@ -25,19 +25,19 @@ _DEFAULT_POLICY: Final = "OrderedReady"
 
 
 def validate(workload: Workload, *, cities: Collection[str], old: Workload | None = None) -> Review:
-    """Everything that is wrong with a Workload, in the order of its fields.
+    """All errors and warnings of a Workload, in the order of its fields.
 
-    ``cities`` are those the project is offered. Without ``old`` the Workload is new; with it, it is
-    an update, and held to the same rules, even where the old one violates them. Four things are
-    accepted, because a refusal could not be resolved:
+    ``cities`` are those the project is offered. With ``old`` it is an update, for which the same rules
+    hold, even if the old Workload violates them. There are four exceptions, because a refusal could
+    not be resolved:
 
     - An unchanged spec: it may be older than a rule, and controllers must still be able to add and
       remove their finalizers.
     - A name cannot be changed, so only that of a new Workload is validated.
     - A city that the placement of the same name had before is kept, with a warning, after the
       project is no longer offered it: other edits must remain possible.
-    - A Workload that is being deleted is never refused: its finalizers must be removed. What counts
-      is the deletion time of the old one, which only the server can have set.
+    - A Workload that is being deleted is never refused: its finalizers must be removed. The
+      deletion time of the old Workload counts, since only the server can have set it.
 
     The errors stop at a hundred, so that no document can keep the validation busy for long.
     """
@@ -66,8 +66,8 @@ def validate(workload: Workload, *, cities: Collection[str], old: Workload | Non
 def with_defaults(workload: Workload) -> Workload:
     """The Workload as it is stored: an empty policy becomes the default one.
 
-    The schema defaults an absent policy, but some clients send an empty text for a field they were
-    not given. Nothing else is defaulted: a stored default would look like the user's choice, and a
+    The schema defaults an absent policy, but some clients send an empty string for an unset
+    field. Nothing else is defaulted: a stored default would look like the user's choice, and a
     default in a template would roll every Instance on the day it changes.
     """
     placements = tuple(map(_with_policy, workload.spec.placements))
@@ -128,9 +128,9 @@ def _networks(workload: Workload) -> Iterator[NetworkUse]:
 
 
 def corrected(workload: Workload, cities: Collection[str]) -> Workload:
-    """The Workload with what admission refuses removed, or replaced by what was probably meant.
+    """The Workload with refused fields removed, or replaced by the probable intention.
 
-    That is what decides on its quota: sizes beside the instance type, and cities.
+    Only the fields that decide on its quota: sizes beside the instance type, and cities.
     """
     spec, choice = workload.spec, Choice(frozenset(cities))
     template = replace(spec.template, spec=_sized_by_type(spec.template.spec))

@@ -1,8 +1,8 @@
 """Revisions of a Workload: its former specs, who changed it, and what an undo restores.
 
-They are stored in one ConfigMap per Workload, in the original's format, so that its readers can read
+They are stored in one ConfigMap per Workload, in the original's format, so that its clients can read
 ours: each key is a number, each value a JSON document with the whole spec. ``healthyAt`` is our
-addition; older readers ignore it. Revisions are only ever added: an undo is a new revision.
+addition; older clients ignore it. Revisions are only ever added: an undo is a new revision.
 """
 
 from collections.abc import Mapping
@@ -59,7 +59,7 @@ class RevisionEntry:
 
 @dataclass(frozen=True, slots=True)
 class Undo:
-    """The spec that an undo writes, and what it changes, in words."""
+    """The spec that an undo writes, and its changes as text."""
 
     revision: Revision
     spec: WorkloadSpec
@@ -76,8 +76,8 @@ class Refusal:
 def revisions(history: ConfigMap | None) -> tuple[Revision, ...]:
     """The revisions, oldest first. An unreadable value is skipped."""
     data = history.data if history else {}
-    found = (_read(key, value) for key, value in data.items())
-    return tuple(sorted((r for r in found if r), key=lambda r: r.rev))
+    readable = (_read(key, value) for key, value in data.items())
+    return tuple(sorted((r for r in readable if r), key=lambda r: r.rev))
 
 
 def current(history: ConfigMap | None) -> Revision | None:
@@ -98,7 +98,7 @@ def entries(history: ConfigMap | None) -> tuple[RevisionEntry, ...]:
 def record(
     history: ConfigMap | None, workload: Workload, actor: str, now: datetime
 ) -> ConfigMap | None:
-    """The history with the Workload's spec as its newest revision; None when it already is.
+    """The history with the Workload's spec as its newest revision; None if it is that already.
 
     Any change of the spec counts, whatever its author: an edit that is not recorded cannot be undone.
     """

@@ -1,10 +1,10 @@
 """Which deletions may orphan the dependents of an object (propagationPolicy Orphan, `--cascade=orphan`).
 
 In Kubernetes an orphaned ReplicaSet outlives its Deployment and manages its Pods by itself. Here each
-level is managed by the one above, on other planes too: an orphaned deployment has no Workload to scale
-it, its copies on the hub and in the cell no original, and an orphaned grant would give the quota of a
-project to the next project of that name. So these kinds refuse to be deleted that way. All other kinds
-do what Kubernetes does.
+level is managed by the level above, on other planes too. An orphaned deployment has no Workload to
+scale it, and its copies on the hub and in the cell have no original. An orphaned grant would give the
+quota of a project to the next project of that name. So such deletions of these kinds are refused. All
+other kinds behave as in Kubernetes.
 """
 
 from collections.abc import Mapping
@@ -40,12 +40,12 @@ def orphan_refusal(
     if remaining is None or not (propagation == _ORPHAN or by_finalizer):
         return None
     name, namespace = metadata["name"], metadata.get("namespace", "")
-    words = f"{resource.plural}.{resource.group}"
+    kind = f"{resource.plural}.{resource.group}"
     command = " ".join(
         ("kubectl delete", resource.singular, name, *(("-n", namespace) if namespace else ()))
     )
     return Forbidden(
-        f'{words} "{name}" is forbidden: it cannot be deleted with propagationPolicy Orphan '
+        f'{kind} "{name}" is forbidden: it cannot be deleted with propagationPolicy Orphan '
         f"(--cascade=orphan), because nothing would manage the {remaining} that are left behind. "
         f"To delete it with its dependents: {command}",
         StatusDetails(name=name, group=resource.group, kind=resource.plural),

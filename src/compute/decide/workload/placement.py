@@ -1,7 +1,7 @@
 """Splitting a Workload: one WorkloadDeployment per placement and city, and nothing else.
 
-The split compares what should exist with what does and names every deployment exactly once, so
-that its caller cannot overlook one. A city the project is not offered is part of the result: a
+The split compares the wanted deployments with the existing ones and contains each exactly once, so
+that its caller cannot overlook one. A city that the project is not offered is part of the result: a
 user who named five cities and got four must learn which one is missing.
 """
 
@@ -29,8 +29,8 @@ from compute.decide.writes import Update, change
 from kubekit.api.meta import ObjectMeta, OwnerReference, with_spec
 
 # Annotations that a user sets on the Workload for its deployments. Absence is copied too.
-_HANDED_DOWN: Final[tuple[str, ...]] = (annotations.PAUSED, annotations.MAX_UNAVAILABLE)
-_OURS: Final[tuple[str, ...]] = (*_HANDED_DOWN, annotations.DRAIN)
+_INHERITED: Final[tuple[str, ...]] = (annotations.PAUSED, annotations.MAX_UNAVAILABLE)
+_OURS: Final[tuple[str, ...]] = (*_INHERITED, annotations.DRAIN)
 
 Owners = tuple[OwnerReference, ...]
 
@@ -69,9 +69,9 @@ def split(
     ``deployments`` are those of this Workload, and any other with a wanted name.
 
     A city that is withdrawn while a deployment runs there is drained after a grace period. Until then
-    the deployment follows its Workload like any other: it serves, so it serves the present spec.
-    When no city is offered at all, nothing is withdrawn: an empty list is far more often a service
-    that has not answered yet than a withdrawal of every city.
+    the deployment is updated like any other: it serves, so it serves the present spec. If no city is
+    offered at all, nothing is withdrawn: an empty list far more often means that a service has not
+    answered yet than that every city was withdrawn.
 
     A deployment that the spec no longer names keeps running until its replacement serves, by the
     rules of `handover`. A Workload that is being deleted wants no deployment.
@@ -79,17 +79,17 @@ def split(
     by_name = {d.metadata.name: d for d in deployments}
     mine = {n: d for n, d in by_name.items() if d.spec.workload_ref.uid == workload.metadata.uid}
     present = {n: d for n, d in mine.items() if not d.deleting}
-    asked = {d.metadata.name: d for d in _wanted(workload, by_name)}
+    named = {d.metadata.name: d for d in _wanted(workload, by_name)}
     wanted = {
         name: placed
-        for name, desired in asked.items()
+        for name, desired in named.items()
         if (placed := _placed(desired, present.get(name), offered, now, grace))
     }
-    leaving = [present[n] for n in sorted(present.keys() - asked.keys())]
+    leaving = [present[n] for n in sorted(present.keys() - named.keys())]
     merged = {n: _merged(present[n], wanted[n]) for n in wanted.keys() & present.keys()}
     stay = merged | handover.retained(leaving, wanted.keys(), present, now, grace)
     changes = {n: change(present[n], stay[n]) for n in sorted(stay)}
-    unplaced = [place for place in joins.expected(workload) if place[1] not in offered]
+    unplaced = [key for key in joins.expected(workload) if key[1] not in offered]
     drained = {joins.placement_city(d) for d in wanted.values() if drains.of(d)}
     return Split(
         create=tuple(wanted[n] for n in sorted(wanted.keys() - by_name.keys())),
@@ -98,16 +98,16 @@ def split(
         delete=tuple(present[n] for n in sorted(present.keys() - stay.keys())),
         terminating=tuple(mine[n] for n in sorted(mine.keys() - present.keys())),
         taken=tuple(by_name[n] for n in sorted(wanted.keys() & (by_name.keys() - mine.keys()))),
-        unmatched=tuple(Unmatched(*place) for place in unplaced if place not in drained),
+        unmatched=tuple(Unmatched(*key) for key in unplaced if key not in drained),
     )
 
 
 def withheld(split: Split, lack: Lack) -> Split:
-    """The split while the template names networks that it cannot have: nothing new starts on them.
+    """The split while the template names networks that it cannot use: no deployment is created.
 
-    What runs keeps the template it has, since an Instance of the new one could not start. Only what
-    is attached already to the networks that are being deleted gets the new one. Scaling and deletion
-    work as usual.
+    Existing deployments keep their template, since an Instance of the new template could not start.
+    Only a deployment that is already attached to the deleting networks gets the new template. Scaling
+    and deletion work as usual.
     """
     changes = [
         (u, u if _has_networks(u.existing, lack) else _numbers_only(u)) for u in split.update
@@ -147,21 +147,21 @@ def _wanted(
 
 
 def _placed(
-    asked: WorkloadDeployment,
+    desired: WorkloadDeployment,
     present: WorkloadDeployment | None,
     offered: Collection[str],
     now: datetime,
     grace: Grace,
 ) -> WorkloadDeployment | None:
     """The desired deployment, with its drain where it has one; None when it is not wanted."""
-    if asked.spec.city_code in offered:
-        return asked
+    if desired.spec.city_code in offered:
+        return desired
     if present is None:
         return None
     if not offered:
-        return asked
+        return desired
     drain = drains.withdrawn(present, now, grace)
-    return drains.stamped(asked, drain) if now < drain.at else None
+    return drains.stamped(desired, drain) if now < drain.at else None
 
 
 def _held_back(desired: WorkloadDeployment, current: WorkloadDeployment) -> WorkloadDeployment:
@@ -170,10 +170,10 @@ def _held_back(desired: WorkloadDeployment, current: WorkloadDeployment) -> Work
 
 
 def _merged(existing: WorkloadDeployment, desired: WorkloadDeployment) -> WorkloadDeployment:
-    """The existing deployment with our fields, and all fields of others.
+    """The existing deployment with our fields, and all fields of other writers.
 
-    Above all the federator's finalizer and annotation: without them a later removal would leave
-    Instances in the cell behind. Without its owner it would outlive the Workload.
+    Without the federator's finalizer and annotation a later deletion would leave Instances behind in
+    the cell. Without its owner the deployment would outlive the Workload.
     """
     meta = existing.metadata
     others = {k: v for k, v in meta.annotations.items() if k not in _OURS}
@@ -198,13 +198,13 @@ def _deployment(
     workload: Workload, placement: str, city: str, scale: ScaleSettings
 ) -> WorkloadDeployment:
     meta = workload.metadata
-    handed_down = {k: meta.annotations[k] for k in _HANDED_DOWN if k in meta.annotations}
+    inherited = {k: meta.annotations[k] for k in _INHERITED if k in meta.annotations}
     return WorkloadDeployment(
         metadata=ObjectMeta(
             name=names.deployment(meta.name, placement, city),
             namespace=meta.namespace,
             labels={labels.WORKLOAD_UID: meta.uid},
-            annotations=handed_down,
+            annotations=inherited,
             owner_references=(workload.reference(controller=True, block_owner_deletion=True),),
         ),
         spec=WorkloadDeploymentSpec(

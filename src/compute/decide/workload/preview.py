@@ -1,4 +1,4 @@
-"""What a manifest would create, before anything is created.
+"""A preview of the objects that a manifest would create.
 
 It uses the rules of admission, the split of the workload controller and the sizes of the quota gate:
 which deployments in which cities, their Instances in the order in which they start, the quota that
@@ -62,7 +62,7 @@ class Preview:
     deployments: tuple[Planned, ...] = ()
     unmatched: tuple[Unmatched, ...] = ()
     errors: tuple[FieldError, ...] = ()
-    is_least: bool = False  # errors of the placements leave open how much more is needed
+    is_least: bool = False  # the need may be higher, since the placements have errors
     warnings: tuple[str, ...] = ()
 
     @property
@@ -74,21 +74,21 @@ class Preview:
 def preview(document: Mapping[str, object], cities: Collection[str] | None = None) -> Preview:
     """What this manifest would create in a project that is offered ``cities``.
 
-    Without cities, those that the manifest names count as offered. An invalid but readable manifest
-    shows what it would create once its errors are corrected as they suggest: the quota that it needs
-    then, and not that of sizes or cities that admission refuses.
+    Without ``cities``, the cities of the manifest count as offered. For an invalid but readable
+    manifest the preview is of the manifest after the suggested corrections: it has the quota that is
+    needed then, and not that of sizes or cities which admission refuses.
     """
     workload = _read(document)
     offered = cities_named(document) if cities is None else cities
     review = validation.review_document(document, cities=offered)
     name, namespace = _identity(document)
-    made = Preview(name, namespace, errors=review.errors, warnings=review.warnings)
+    result = Preview(name, namespace, errors=review.errors, warnings=review.warnings)
     if workload is None:
-        return made
+        return result
     corrected = validation.corrected(workload, offered)
     errors = validation.validate(corrected, cities=offered).errors
     return replace(
-        made,
+        result,
         deployments=tuple(_planned(corrected, _split(corrected, offered))),
         unmatched=_split(workload, offered).unmatched,
         is_least=any(error.path.startswith(_PLACEMENTS) for error in errors),
@@ -120,16 +120,15 @@ def _identity(document: Mapping[str, object]) -> tuple[str, str]:
 
 def _planned(workload: Workload, split: placement.Split) -> Iterator[Planned]:
     """The deployments in the order of the spec, which its author knows."""
-    made = {joins.placement_city(d): d for d in split.create}
-    return (_one(made[place]) for place in joins.expected(workload) if place in made)
+    created = {joins.placement_city(d): d for d in split.create}
+    return (_preview(created[key]) for key in joins.expected(workload) if key in created)
 
 
-def _one(deployment: WorkloadDeployment) -> Planned:
+def _preview(deployment: WorkloadDeployment) -> Planned:
     spec = deployment.spec
-    asked = spec.scale_settings.min_replicas
-    count = (
-        asked if 0 < asked <= MOST_REPLICAS else 0
-    )  # out of bounds: refused, so nothing is created
+    replicas = spec.scale_settings.min_replicas
+    # A number out of bounds is refused, so nothing is created.
+    count = replicas if 0 < replicas <= MOST_REPLICAS else 0
     size = quota.size(spec.template.spec)
     return Planned(
         placement=spec.placement_name,

@@ -1,8 +1,8 @@
 """Whether a Workload is served as requested: everywhere, and by its newest template alone.
 
 The status of a deployment does not show its template: right after a new image was requested it still
-reports that all is updated and ready. So it is only half of the proof. The other half are the
-Instances, each of which has the hash of the template it was created from.
+reports that all is updated and ready. So it is only half of the proof. The Instances are
+the other half: each has the hash of the template it was created from.
 """
 
 from collections.abc import Collection
@@ -16,12 +16,12 @@ from compute.decide.deployment.template import recorded_hash, template_hash
 def reported(workload: Workload, deployments: Collection[WorkloadDeployment]) -> bool:
     """Whether the deployments report that they run what is requested, and nothing else.
 
-    They are all that the Workload has. The result is false when one of them is unwanted, has another
-    template, or is not reported by its cell yet, and for a Workload without any.
+    ``deployments`` are all of the Workload. The result is False if there are none, or if one of them
+    is unwanted, has another template, or is not reported by its cell yet.
     """
-    asked = joins.expected(workload)
+    expected = joins.expected(workload)
     return bool(deployments) and all(
-        _says_so(deployment, workload, asked.get(joins.placement_city(deployment)))
+        _reports_served(deployment, workload, expected.get(joins.placement_city(deployment)))
         for deployment in deployments
     )
 
@@ -40,7 +40,7 @@ def proofs(instance: Instance) -> tuple[str, ...]:
     return (f"{instance.metadata.namespace}/{name}/{template}",)
 
 
-def _says_so(
+def _reports_served(
     deployment: WorkloadDeployment, workload: Workload, scale: ScaleSettings | None
 ) -> bool:
     spec, status = deployment.spec, deployment.status

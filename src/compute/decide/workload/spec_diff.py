@@ -1,8 +1,8 @@
-"""What changed between two specs, in words a user would use.
+"""The differences between two specs, as phrases for users.
 
 Both specs are flattened to paths and compared leaf by leaf, with named list entries matched by
-name, so that a container that moved is not taken for two changes. Common paths have a phrase of
-their own; any other is shown as it is, so that no change is omitted.
+name, so that a container that moved does not count as two changes. Common paths have a phrase of
+their own. Any other path is printed as it is, so that no change is omitted.
 """
 
 from collections.abc import Iterator

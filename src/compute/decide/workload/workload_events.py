@@ -1,6 +1,7 @@
 """The events of a Workload: split, rolled out, stuck in a city, recovered, undone.
 
-An event follows from a write: each function is given the object before and after it. So another reconcile of the same state, or a restart, reports nothing anew.
+An event follows from a write: each function compares the object before and after it. So another
+reconcile pass over the same state, or a restart, reports nothing again.
 """
 
 from collections.abc import Sequence
@@ -16,23 +17,23 @@ from compute.decide.workload.history import Revision
 from kubekit.api.meta import Condition
 
 _MOST_NAMED: Final = 10  # cities in one event
-# One cause by several names: that of the deployment, and that of the Instance.
+# One cause that Instances and deployments report by different reasons.
 _SAME: Final = {
     Reason.QUOTA_NOT_GRANTED: Reason.QUOTA_EXCEEDED,
     Reason.PENDING_QUOTA: Reason.QUOTA_EXCEEDED,
 }
-_WHEN_WELL: Final = (
+_HEALTHY_STATUSES: Final = (
     (ConditionType.AVAILABLE, "True"),
     (ConditionType.REPLICAS_READY, "True"),
     (ConditionType.PAUSED, "False"),
 )
 
 
-def split(made: Sequence[WorkloadDeployment]) -> PlannedEvent | None:
+def split(created: Sequence[WorkloadDeployment]) -> PlannedEvent | None:
     """Deployments that a Workload was split into."""
-    if not made:
+    if not created:
         return None
-    note = f"Split into {_deployments(len(made))}: {_cities(made)}"
+    note = f"Split into {_deployments(len(created))}: {_cities(created)}"
     return PlannedEvent("Normal", Reason.DEPLOYMENTS_CREATED, note)
 
 
@@ -57,7 +58,7 @@ def revision(before: Revision | None, recorded: Revision) -> PlannedEvent:
 
 
 def proven(revision: Revision) -> PlannedEvent:
-    """A revision that every city serves, which was marked in the history."""
+    """A revision that was marked in the history as served in every city."""
     note = f"Revision {revision.rev} is served in every city"
     return PlannedEvent("Normal", Reason.ROLLOUT_FINISHED, note)
 
@@ -79,7 +80,7 @@ def city(before: WorkloadDeployment, after: WorkloadDeployment) -> PlannedEvent 
 
 
 def part_of_city(deployment: WorkloadDeployment, condition: Condition) -> PlannedEvent | None:
-    """The problem of an Instance in a city that serves nevertheless: its status does not report it.
+    """The problem of an Instance in a city that still serves: the city's status does not report it.
 
     All Instances of a city with the same problem cause the same event.
     """
@@ -91,7 +92,7 @@ def part_of_city(deployment: WorkloadDeployment, condition: Condition) -> Planne
 
 
 def city_of_workload(deployment: WorkloadDeployment, event: PlannedEvent) -> PlannedEvent:
-    """The same for the Workload, which has other cities too."""
+    """The event for the Workload, which has other cities too."""
     if event.type == "Normal":
         return event
     note = f"{deployment.spec.city_code} is stuck ({event.reason}): {event.note}"
@@ -100,7 +101,7 @@ def city_of_workload(deployment: WorkloadDeployment, event: PlannedEvent) -> Pla
 
 def trouble(deployment: WorkloadDeployment) -> Condition | None:
     """What keeps a city from being served in full and does not pass by itself."""
-    for kind, well in _WHEN_WELL:
+    for kind, well in _HEALTHY_STATUSES:
         condition = find(deployment.status.conditions, kind)
         if condition is not None and condition.status != well and _holds(condition.reason):
             return condition

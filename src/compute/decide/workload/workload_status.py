@@ -1,7 +1,7 @@
 """The status of a Workload: its deployments summed by placement, and the worst cause reported.
 
-A Workload is available while any of it serves. What blocks the rest, a missing network or a city that
-is not offered, is reported in addition and never instead.
+A Workload is available while any Instance of it serves. A problem of the rest, such as a missing
+network or a city that is not offered, is reported in addition and never instead.
 """
 
 from collections import defaultdict
@@ -26,14 +26,14 @@ from compute.decide.conditions import find, is_true, put
 from compute.decide.deployment import drains
 from compute.decide.deployment.rollup import progress
 from compute.decide.generations import is_reported
-from compute.decide.networking.network_use import Lack, shown
+from compute.decide.networking.network_use import Lack, relative_names
 from compute.decide.ranking import Candidate, ranked, worst
 from compute.decide.workload.placement import Split, Unmatched, is_paused
 from kubekit.api.meta import Condition, ConditionStatus
 
 _COUNTERS: Final = ReplicaCounts.__struct_fields__
-_NOTHING_AMISS: Final = Split()
-_PASSING: Final = (ConditionType.DRAIN_SCHEDULED, ConditionType.PAUSED)  # gone when not true
+_EMPTY_SPLIT: Final = Split()
+_PASSING: Final = (ConditionType.DRAIN_SCHEDULED, ConditionType.PAUSED)  # removed when not True
 _NO_LACK: Final = Lack()
 _HELD_BACK: Final = "paused: template changes are held back until the workload is resumed"
 
@@ -43,7 +43,7 @@ def workload_status(
     deployments: Sequence[WorkloadDeployment],
     *,
     lack: Lack = _NO_LACK,
-    split: Split = _NOTHING_AMISS,
+    split: Split = _EMPTY_SPLIT,
     now: datetime,
 ) -> WorkloadStatus:
     """The status that follows from all deployments, those being deleted included.
@@ -55,23 +55,25 @@ def workload_status(
     parts = _parts(workload, deployments, split.unmatched)
     draining = drains.explained(deployments)
     networks = _networks(lack, workload.metadata.namespace)
-    besides = [c for c in (*networks, _name_taken(split.taken)) if c]
+    other_causes = [c for c in (*networks, _name_taken(split.taken)) if c]
     current = {p.name: p.conditions for p in workload.status.placements}
     placements = tuple(
         _placement_status(part, current.get(part.name, ()), generation, now) for part in parts
     )
-    available = _available(parts, [*besides, *draining], paused=paused)
+    available = _available(parts, [*other_causes, *draining], paused=paused)
     conditions = [available.condition(ConditionType.AVAILABLE, generation, now)]
     if paused:
         pause = Candidate("", Reason.PAUSED, _HELD_BACK, "True")
         conditions.append(pause.condition(ConditionType.PAUSED, generation, now))
     if draining:
         conditions.append(drains.summary(draining, generation, now))
-    said_now = {each.type for each in conditions}
-    kept = [c for c in workload.status.conditions if c.type in said_now or c.type not in _PASSING]
+    reported = {each.type for each in conditions}
+    earlier = [
+        c for c in workload.status.conditions if c.type in reported or c.type not in _PASSING
+    ]
     return msgspec.structs.replace(
         workload.status,
-        conditions=put(kept, conditions, now),
+        conditions=put(earlier, conditions, now),
         deployments=len(deployments),
         observed_generation=generation,
         placements=placements,
@@ -85,7 +87,7 @@ class _Part:
 
     name: str
     cities: frozenset[str]  # empty once the placement has left the spec
-    asked: int  # instances, over all its cities
+    desired: int  # Instances, over all its cities
     unmatched: frozenset[str]
     deployments: tuple[WorkloadDeployment, ...]
 
@@ -94,16 +96,13 @@ class _Part:
         return any(map(_is_available, self.deployments))
 
     @property
-    def otherwise(self) -> ConditionStatus:
-        """The status of Available while nothing of it is known to serve.
-
-        An unreachable city may still serve: then it is Unknown.
-        """
+    def unavailable_status(self) -> ConditionStatus:
+        """The status of Available while no city is known to serve: Unknown if one is unreachable."""
         return "Unknown" if any(map(_is_unknown, self.deployments)) else "False"
 
     @property
     def wanted(self) -> list[WorkloadDeployment]:
-        """Those that the spec names. Any other is removed, at once or when it is replaced."""
+        """The deployments that the spec names. Others are removed, at once or when they are replaced."""
         return [d for d in self.deployments if joins.placement_city(d)[1] in self.cities]
 
     @property
@@ -119,11 +118,11 @@ def _parts(
     workload: Workload, deployments: Iterable[WorkloadDeployment], unmatched: Iterable[Unmatched]
 ) -> list[_Part]:
     cities: dict[str, set[str]] = defaultdict(set)
-    asked: dict[str, int] = defaultdict(int)
+    desired: dict[str, int] = defaultdict(int)
     for placement in workload.spec.placements:
         cities[placement.name].update(placement.city_codes)
         each = placement.scale_settings.min_replicas
-        asked[placement.name] += len(set(placement.city_codes)) * each
+        desired[placement.name] += len(set(placement.city_codes)) * each
     owned: dict[str, list[WorkloadDeployment]] = defaultdict(list)
     for deployment in deployments:
         owned[deployment.spec.placement_name].append(deployment)
@@ -131,7 +130,7 @@ def _parts(
     for city in unmatched:
         missing[city.placement].add(city.city)
     return [
-        _Part(n, frozenset(cities[n]), asked[n], frozenset(missing[n]), tuple(owned[n]))
+        _Part(n, frozenset(cities[n]), desired[n], frozenset(missing[n]), tuple(owned[n]))
         for n in sorted(cities.keys() | owned.keys())
     ]
 
@@ -148,7 +147,7 @@ def _placement_status(
 
 
 def _counts(deployment: WorkloadDeployment, *, wanted: bool) -> ReplicaCounts:
-    """The counts of a deployment. Those of its last template do not count for a newer one.
+    """The counts of a deployment. Those of an older template do not count for the newest one.
 
     A deployment that the spec does not name may have Instances that serve; none of them is desired.
     """
@@ -170,11 +169,13 @@ def _placement_available(part: _Part) -> Candidate:
         return Candidate("", Reason.AVAILABLE_DEPLOYMENT_FOUND, text, "True")
     if part.nowhere:
         return Candidate("", Reason.NO_MATCHING_LOCATIONS, text)
-    return Candidate("", Reason.NO_AVAILABLE_DEPLOYMENTS, text, part.otherwise)
+    return Candidate("", Reason.NO_AVAILABLE_DEPLOYMENTS, text, part.unavailable_status)
 
 
-def _available(parts: Sequence[_Part], besides: Sequence[Candidate], *, paused: bool) -> Candidate:
-    causes = _causes(parts, besides)
+def _available(
+    parts: Sequence[_Part], other_causes: Sequence[Candidate], *, paused: bool
+) -> Candidate:
+    causes = _causes(parts, other_causes)
     text = "; ".join(
         filter(None, (_text(parts, causes), _HELD_BACK if paused else "", _held(parts)))
     )
@@ -182,7 +183,7 @@ def _available(parts: Sequence[_Part], besides: Sequence[Candidate], *, paused: 
         return Candidate("", Reason.AVAILABLE_PLACEMENT_FOUND, text, "True")
     pointer = Reason.NO_AVAILABLE_PLACEMENTS
     reason = next((c.reason for c in causes if c.reason != pointer), pointer)
-    is_unknown = any(part.otherwise == "Unknown" for part in parts)
+    is_unknown = any(part.unavailable_status == "Unknown" for part in parts)
     return Candidate("", reason, text, "Unknown" if is_unknown else "False")
 
 
@@ -199,14 +200,14 @@ def _held(parts: Sequence[_Part]) -> str:
 
 
 def _text(parts: Sequence[_Part], causes: Iterable[Candidate]) -> str:
-    count = progress(sum(p.ready for p in parts), sum(p.asked for p in parts))
+    count = progress(sum(p.ready for p in parts), sum(p.desired for p in parts))
     return "; ".join([count, *(cause.summary for cause in causes)])
 
 
-def _causes(parts: Sequence[_Part], besides: Sequence[Candidate]) -> list[Candidate]:
-    """Why not all of it is served, one line of each kind, the highest rank first."""
+def _causes(parts: Sequence[_Part], other_causes: Sequence[Candidate]) -> list[Candidate]:
+    """Why not all of it is served, one cause of each kind, the highest rank first."""
     report = worst(_report(d) for part in parts for d in part.wanted if _is_short(d))
-    lines = (report, _not_offered(parts), *besides)
+    lines = (report, _not_offered(parts), *other_causes)
     return ranked(line for line in lines if line)
 
 
@@ -220,7 +221,7 @@ def _is_unknown(deployment: WorkloadDeployment) -> bool:
 
 
 def _is_short(deployment: WorkloadDeployment) -> bool:
-    """Whether it lacks anything. One that is being removed does not count."""
+    """Whether the deployment lacks ready Instances. A deleting one does not count."""
     status = deployment.status
     lacking = status.ready_replicas < status.desired_replicas or not _is_available(deployment)
     return lacking and not deployment.deleting
@@ -235,7 +236,7 @@ def _report(deployment: WorkloadDeployment) -> Candidate:
 
 
 def _not_offered(parts: Sequence[_Part]) -> Candidate | None:
-    """Cities that are not offered. They are the reason only where they are a whole placement."""
+    """The cities that are not offered. They are the main reason only if a placement has no other."""
     cities = sorted({city for part in parts for city in part.unmatched})
     if not cities:
         return None
@@ -247,11 +248,11 @@ def _not_offered(parts: Sequence[_Part]) -> Candidate | None:
 def _networks(lack: Lack, namespace: str) -> Iterator[Candidate]:
     """The causes for networks that the template cannot use."""
     if lack.missing:
-        names = ", ".join(shown(lack.missing, namespace))
+        names = ", ".join(relative_names(lack.missing, namespace))
         message = f"networks not found: {names} (create them, or name others in the template)"
         yield Candidate("", Reason.NETWORK_NOT_FOUND, message)
     if lack.terminating:
-        names = ", ".join(shown(lack.terminating, namespace))
+        names = ", ".join(relative_names(lack.terminating, namespace))
         message = (
             f"networks being deleted: {names} (what runs keeps running, and nothing new is attached; "
             "name others in the template)"

@@ -115,7 +115,9 @@ def test_gates_are_a_checklist():
         GateStatus("Network", open=False, why="The network is not set up in the city yet."),
         GateStatus("Quota", open=False, why="The quota service has not decided yet."),
         GateStatus("ReferencedData", open=False, why="Secret/a"),
-        GateStatus("Moon", open=False, why="It is not known here what opens this gate."),
+        GateStatus(
+            "Moon", open=False, why="The controller that opens this gate is not known here."
+        ),
     )
 
 

@@ -74,22 +74,22 @@ def test_a_change_of_state_is_reported_at_once(gates, before, conditions):
 def test_what_takes_no_longer_than_it_took_the_others_may_go_unsaid():
     """Where many start at once each of them takes longer, which is not reported."""
     usual, slow = StartupTime(), timedelta(seconds=7)
-    usual.took(slow)
+    usual.record(slow)
     new = instance(gates=("Quota",), conditions=NEW)
 
-    assert usual.moment == 2 * slow
-    assert report_delay(new, (WAITS, ASKED), NOW + slow, usual.moment) == slow
-    assert report_delay(new, (WAITS, ASKED), NOW + 2 * slow, usual.moment) is None
+    assert usual.settling_time == 2 * slow
+    assert report_delay(new, (WAITS, ASKED), NOW + slow, usual.settling_time) == slow
+    assert report_delay(new, (WAITS, ASKED), NOW + 2 * slow, usual.settling_time) is None
 
 
 def test_what_is_usual_comes_back_to_a_moment():
     """Once they start quickly again, one that does not is reported as soon as before."""
     usual = StartupTime()
-    usual.took(timedelta(seconds=30))
+    usual.record(timedelta(seconds=30))
     for _ in range(60):
-        usual.took(timedelta(seconds=0.1))
+        usual.record(timedelta(seconds=0.1))
 
-    assert usual.moment == SHORTEST
+    assert usual.settling_time == SHORTEST
 
 
 @pytest.mark.parametrize(
@@ -98,17 +98,17 @@ def test_what_is_usual_comes_back_to_a_moment():
 def test_what_no_clock_agrees_on_is_not_usual(age):
     """An age that cannot be true, or is that of a trouble, changes nothing."""
     usual = StartupTime()
-    usual.took(age)
+    usual.record(age)
 
-    assert usual.moment == SHORTEST
+    assert usual.settling_time == SHORTEST
 
 
 def test_nothing_is_kept_back_for_longer_than_a_minute():
     """However slow the others were."""
     usual = StartupTime()
-    usual.took(LONGEST)
+    usual.record(LONGEST)
 
-    assert usual.moment == LONGEST
+    assert usual.settling_time == LONGEST
 
 
 @pytest.mark.parametrize("born", [None, NOW + timedelta(seconds=1)], ids=["unknown", "to come"])

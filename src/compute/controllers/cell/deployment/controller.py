@@ -3,9 +3,9 @@
     caches -> plan -> live read of the deployment -> Instances, bindings, claims -> status
 
 Each reconcile pass plans from all that exists and applies the next step, so a restart, a lost watch
-event or a second controller changes nothing. Before anything is created, deleted or let through a
-gate the deployment is read live: the one in the cache may be deleted, or replaced by another of the
-same name.
+event or a second controller changes nothing. Before an Instance is created, deleted or let through
+a gate, the deployment is read live: the cached one may be deleted, or replaced by another of the same
+name.
 """
 
 from dataclasses import dataclass, replace
@@ -27,7 +27,7 @@ from compute.controllers.cell.deployment.members import (
 from compute.controllers.cell.deployment.network_gate import NetworkGate
 from compute.controllers.cell.planes import CellPlanes, CellSettings
 from compute.decide.deployment.rollout import is_at_gates
-from compute.decide.deployment.rollup import deployment_status, same, tells_more
+from compute.decide.deployment.rollup import deployment_status, has_new_verdict, same
 from kubekit.api.errors import ApiError
 from kubekit.runtime import live
 from kubekit.runtime.clusters import Cluster
@@ -42,7 +42,8 @@ NAME: Final = "deployment"
 # Each Instance changes about ten times during startup, and all may start at once.
 _SETTINGS: Final = ControllerSettings(storm=10 * MOST_REPLICAS)
 _NEVER: Final = -1
-# No watch event reports that an Instance has been at its gates for too long to be waited for.
+# How often a full admission window is checked: no watch event reports that an Instance has been at
+# its gates for too long to count.
 _WINDOW_CHECK: Final = timedelta(seconds=10)
 
 
@@ -62,9 +63,9 @@ def controllers(
 
 @dataclass(frozen=True, slots=True)
 class _LastPass:
-    """The deployment in the last reconcile pass, and when its admission window has room again.
+    """The spec version that was last reconciled, and when its admission window opens again.
 
-    That is once no more than ``window_opens_at`` Instances are at their gates.
+    The window opens when at most ``window_opens_at`` Instances are at their gates.
     """
 
     generation: int
@@ -123,7 +124,7 @@ class DeploymentReconciler:
     # Read and plan
 
     def _is_due(self, request: Request, cluster: Cluster, deployment: WorkloadDeployment) -> bool:
-        """Whether there is more to do than to count: a new spec, or half a batch is through."""
+        """Whether more than a status count is due: the spec changed, or the admission window is open."""
         last = self._last.get(request)
         if last is None or (last.generation, last.deleting) != _spec_version(deployment):
             return True
@@ -153,7 +154,7 @@ class DeploymentReconciler:
     # Create, update, delete
 
     async def _execute(self, cluster: Cluster, plan: DeploymentPlan) -> ExecutionResult:
-        """Execute the plan. Failures of networks must not keep Instances from being created."""
+        """Execute the plan. Networks come last: their failure must not block the creation of Instances."""
         executor = Executor(cluster.client, plan, self._settings, self._recorder)
         result = await executor.run(self._environment.now())
         if self._gate is None or plan.network is None or not plan.networks_due:
@@ -177,13 +178,13 @@ class DeploymentReconciler:
     async def _write_status(
         self, request: Request, cluster: Cluster, plan: DeploymentPlan, result: ExecutionResult
     ) -> None:
-        """Write the status if it differs. Changes of mere counts are throttled."""
+        """Write the status if it differs. A change of counts alone is throttled."""
         deployment, now = plan.deployment, self._environment.now()
         status = deployment_status(deployment, result.instances, plan.verdict, now, result.refused)
         if same(deployment.status, status):
             self._status_throttle.forget(request)
             return
-        if self._status_throttle.wait(request) and not tells_more(deployment.status, status):
+        if self._status_throttle.wait(request) and not has_new_verdict(deployment.status, status):
             return
         self._status_throttle.reconciled(request, len(result.instances), to_count=True)
         await cluster.client.patch_status(deployment, structs.replace(deployment, status=status))
@@ -195,7 +196,7 @@ class DeploymentReconciler:
         plan: DeploymentPlan,
         result: ExecutionResult,
     ) -> Result:
-        """When to reconcile again without a watch event, and from when on with one."""
+        """When to requeue without a watch event. Also records when a watch event makes a pass due."""
         window_full = bool(plan.queued_creates) and result.refused is None
         opens_at = sum(map(is_at_gates, result.instances)) // 2 if window_full else _NEVER
         self._last[request] = _LastPass(*_spec_version(deployment), opens_at)

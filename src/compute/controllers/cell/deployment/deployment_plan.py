@@ -30,13 +30,13 @@ _NETWORK_SETUP: Final = timedelta(seconds=2)  # networks are usually ready withi
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeploymentPlan:
-    """A deployment and its Instances, and what is to be done about them.
+    """A deployment and its Instances, and the writes that are due.
 
     ``network`` is None in a cell without networking: no Instance waits for networks then.
     ``template`` is what Instances of the current template are made from.
     ``changes`` are the Instances to update, each with the labels that it lacks.
-    ``delay`` is how long no Instance is created: if its network is ready by then, an Instance needs
-    no Network gate.
+    ``delay`` is how long to wait before Instances are created. If the network is ready by then, they
+    need no Network gate.
     """
 
     deployment: WorkloadDeployment
@@ -115,10 +115,10 @@ def instance_factory(plan: DeploymentPlan, settings: CellSettings) -> Callable[[
     deployment = with_status(plan.deployment, location=location)
     build = instance_builder(deployment, rollout.initial_gates(networking=not ready))
     # Set on creation: to add it later costs a write for every Instance.
-    held = (finalizers.CLAIM,) if settings.quota else ()
+    initial_finalizers = (finalizers.CLAIM,) if settings.quota else ()
 
     def instance_of(ordinal: int) -> Instance:
-        return with_metadata(build(ordinal), finalizers=held)
+        return with_metadata(build(ordinal), finalizers=initial_finalizers)
 
     return instance_of
 

@@ -1,7 +1,7 @@
 """Execute the plan of a deployment on its Instances.
 
-Names and uids make every step safe to repeat: an Instance cannot be created twice, and one that is
-gone is not confused with the next of its name.
+Names and uids make every step safe to repeat: an Instance cannot be created twice, and a deleted
+one is not confused with its successor of the same name.
 """
 
 import logging
@@ -175,4 +175,4 @@ def _refusal(wanted: Instance, error: ApiError) -> Candidate:
     """Why an Instance cannot be created. Only an invalid spec is the user's to correct."""
     invalid = isinstance(error, Invalid)
     reason = Reason.CONFIGURATION_ERROR if invalid else Reason.INSTANCES_PROVISIONING
-    return Candidate(wanted.metadata.name, reason, f"it cannot be made: {error}")
+    return Candidate(wanted.metadata.name, reason, f"it cannot be created: {error}")

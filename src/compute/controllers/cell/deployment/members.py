@@ -24,7 +24,7 @@ def members(cluster: Cluster, deployment: WorkloadDeployment) -> list[Instance]:
 
 
 def count_gated(cluster: Cluster, deployment: WorkloadDeployment) -> int:
-    """How many of them are still at their gates. The index counts without reading any."""
+    """How many of its Instances are still at their gates. The index counts without reading any."""
     cache = cluster.informers.of(Instance).cache
     cache.add_index(_GATED, _gated_key)
     return cache.count(_GATED, _key(deployment.metadata.namespace, deployment.metadata.uid))

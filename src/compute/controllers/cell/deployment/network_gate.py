@@ -54,14 +54,14 @@ class NetworkGate:
         bindings = _bindings(cluster).by(_BY_DEPLOYMENT, own)
         contexts = list(_contexts(cluster, bindings))
         claims = [claim for context in contexts for claim in _claims_of(cluster, context)]
-        there = NetworkObjects(
+        objects = NetworkObjects(
             locations=locations,
             bindings=bindings,
             contexts=contexts,
             claims=claims,
             subnets=list(_subnets(cluster, claims)),
         )
-        return network_plan(deployment, instances, there)
+        return network_plan(deployment, instances, objects)
 
     async def apply(self, client: Client, plan: NetworkPlan) -> None:
         """Create missing bindings and claims, delete unused bindings. The deployment was read live.
@@ -95,7 +95,7 @@ class NetworkGate:
 
 
 def _of_binding(cluster: ClusterName, binding: NetworkBinding) -> Iterator[Request]:
-    """The deployment in the name of a binding: it may wait for another's binding to be deleted."""
+    """The deployment that the name of a binding contains. It may wait for an old binding to be gone."""
     parts = names.network_binding_parts(binding.metadata.name)
     if parts:
         yield Request(cluster, binding.metadata.namespace, parts[0])
@@ -111,13 +111,13 @@ async def _has_context(client: Client, claim: SubnetClaim) -> bool:
 
 def _deployments(cluster: Cluster) -> Cache[WorkloadDeployment]:
     cache = cluster.informers.of(WorkloadDeployment).cache
-    cache.add_index(_BY_CITY, lambda one: filter(None, (one.spec.city_code,)))
+    cache.add_index(_BY_CITY, lambda deployment: filter(None, (deployment.spec.city_code,)))
     return cache
 
 
 def _locations(cluster: Cluster) -> Cache[Location]:
     cache = cluster.informers.of(Location).cache
-    cache.add_index(_BY_CITY, lambda one: filter(None, (city_of(one),)))
+    cache.add_index(_BY_CITY, lambda location: filter(None, (city_of(location),)))
     return cache
 
 

@@ -160,8 +160,8 @@ class ProjectVisits:
     """Checks once, for each namespace, whether its project has claims of this cell.
 
     A project is engaged when an Instance needs it. Without this check a claim would leak in a
-    project that no Instance needs any more. A cell has the namespaces of all projects, whether
-    anything of theirs runs there or not, so a project without claims is disengaged again.
+    project that no Instance needs any more. A cell has the namespaces of all projects, even
+    of those without Instances in it, so a project without claims is disengaged again.
     """
 
     def __init__(self, planes: CellPlanes, settings: CellSettings) -> None:

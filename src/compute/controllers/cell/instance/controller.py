@@ -44,7 +44,8 @@ from kubekit.runtime.sources import To, mapped, own
 NAME: Final = "instance-controller"
 
 _SOON: Final = timedelta(seconds=1)
-# For a watch event that was lost. It must not depend on the usual startup time, which would grow by it.
+# When to requeue in case a watch event was lost. It is not derived from the usual startup time: each
+# such wait would lengthen that time.
 _LOST_EVENT: Final = timedelta(seconds=10)
 # No watch event reports that the cell accepts writes again.
 _SETTINGS: Final = ControllerSettings(longest_backoff=30.0)
@@ -93,7 +94,7 @@ class InstanceReconciler:
         self._recorder: EventRecorder = factory.recorder(NAME)
         self._metrics = metrics
         self._gate = gate
-        self._usual = settling.StartupTime()
+        self._startup_time = settling.StartupTime()
 
     async def reconcile(self, request: Request) -> Result:
         """Evaluate the quota of an Instance and write its status, or finish its deletion."""
@@ -105,9 +106,7 @@ class InstanceReconciler:
             if instance.deleting:
                 return await self._finish_deletion(cell, instance)
             return await self._sync(cell, instance)
-        except (
-            NotFound
-        ):  # the Instance itself: NotFound of other objects is handled where it arises
+        except NotFound:  # of the Instance itself: others are handled where they arise
             return DONE
         except (AlreadyExists, Conflict):
             if not waits(instance):
@@ -117,18 +116,18 @@ class InstanceReconciler:
     async def _sync(self, cell: Cluster, instance: Instance) -> Result:
         if self._settings.quota:
             instance = await commit.add_finalizer(cell.client, instance, finalizers.CLAIM)
-        now, moment = self._environment.now(), self._usual.moment
+        now, settling_time = self._environment.now(), self._startup_time.settling_time
         verdict = await self._gate.evaluate(cell, instance)
         instance, verdict = await self._open_gate(cell, instance, verdict)
-        conditions, later = self._conditions(cell, instance, verdict), verdict.requeue_after
-        if later is not None:  # a watch event reports the grant: this is for when that is lost
-            later = max(later, _LOST_EVENT)
-        if delay := settling.report_delay(instance, conditions, now, moment):
-            return Result(requeue_after=min(delay, later or delay))
+        conditions, wait = self._conditions(cell, instance, verdict), verdict.requeue_after
+        if wait is not None:  # a watch event reports the grant: this is for when it is lost
+            wait = max(wait, _LOST_EVENT)
+        if delay := settling.report_delay(instance, conditions, now, settling_time):
+            return Result(requeue_after=min(delay, wait or delay))
         if await self._write_status(cell, instance, conditions) and verdict.event:
             self._metrics.record_failure(verdict.event)
             self._warn(cell, instance, verdict.event, verdict.condition.message, "EvaluateQuota")
-        return Result(requeue_after=later)
+        return Result(requeue_after=wait)
 
     async def _open_gate(
         self, cell: Cluster, instance: Instance, verdict: QuotaVerdict
@@ -143,18 +142,20 @@ class InstanceReconciler:
 
     async def _finish_deletion(self, cell: Cluster, instance: Instance) -> Result:
         """Release the claim, then remove the finalizers. Until then report whether it is Ready."""
-        left = quota.released(instance)
-        if left == instance.metadata.finalizers:
+        remaining = quota.released(instance)
+        if remaining == instance.metadata.finalizers:
             await self._write_status(cell, instance, self._conditions(cell, instance))
             return DONE
-        ending = await self._gate.release(cell, instance)
-        if isinstance(ending, RemoveFinalizer):
-            await cell.client.patch(instance, with_metadata(instance, finalizers=left))
-            if ending.event:
-                self._report_orphaned_claim(cell, instance, ending.event)
+        step = await self._gate.release(cell, instance)
+        if isinstance(step, RemoveFinalizer):
+            await cell.client.patch(instance, with_metadata(instance, finalizers=remaining))
+            if step.event:
+                self._report_orphaned_claim(cell, instance, step.event)
             return DONE
         await self._write_status(cell, instance, self._conditions(cell, instance))
-        if left:  # the provider stops the machine and then removes its finalizer: a watch event
+        if (
+            remaining
+        ):  # the provider stops the machine and then removes its finalizer: a watch event
             return DONE
         deleted, now = instance.metadata.deletion_timestamp, self._environment.now()
         return Result(requeue_after=quota.requeue_after(deleted, now))
@@ -186,7 +187,7 @@ class InstanceReconciler:
         created = instance.metadata.creation_timestamp
         was_ready = is_true(instance.status.conditions, ConditionType.READY)
         if created and is_true(conditions, ConditionType.READY) and not was_ready:
-            self._usual.took(self._environment.now() - created)
+            self._startup_time.record(self._environment.now() - created)
 
     def _report_trouble(
         self, cell: Cluster, instance: Instance, conditions: tuple[Condition, ...]

@@ -51,10 +51,10 @@ ReleasedClaims = dict[tuple[str, str, str], str]
 _CALL_TIMEOUT: Final = 5.0  # seconds
 # No watch event reports that a project is reachable again, so an Instance that waits is requeued.
 _RETRY_UNREACHABLE: Final = timedelta(seconds=30)
-# A project that timed out is not called for so long: each such call occupies one of a few workers.
+# How long a project that timed out is not called: each such call occupies one of a few workers.
 _SKIP_UNREACHABLE: Final = timedelta(seconds=10)
 _UNREACHABLE: Final = ClaimLookupFailed(
-    Reason.QUOTA_BACKEND_UNAVAILABLE, "The quota service does not answer; it is asked again"
+    Reason.QUOTA_BACKEND_UNAVAILABLE, "The quota service does not answer; the request is retried"
 )
 
 
@@ -140,7 +140,7 @@ class QuotaGate:
         namespace = instance.metadata.namespace
         identity = project_identities.identity(cell, namespace)
         if identity is None:
-            message = f"Namespace {namespace} does not say which project it is of; label it again"
+            message = f"Namespace {namespace} has no labels that name its project; restore them"
             return ClaimLookupFailed(Reason.QUOTA_PROJECT_ID_UNRESOLVABLE, message)
         name = project_identities.project(identity)
         try:
@@ -163,8 +163,8 @@ class QuotaGate:
         verdict = quota.judge(instance, outcome, now)
         if not waits(instance) or not _is_unreachable(outcome):
             return verdict
-        soon = min(verdict.requeue_after or _RETRY_UNREACHABLE, _RETRY_UNREACHABLE)
-        return replace(verdict, requeue_after=soon)
+        wait = min(verdict.requeue_after or _RETRY_UNREACHABLE, _RETRY_UNREACHABLE)
+        return replace(verdict, requeue_after=wait)
 
     def _with_since(self, instance: Instance, outcome: ClaimLookup, now: datetime) -> ClaimLookup:
         """The outcome, with the time since when the project is unreachable.
@@ -183,7 +183,7 @@ class QuotaGate:
     ) -> ClaimFound | None:
         """The claim in the cache, if it is granted to an Instance that was let through."""
         claim = target.cached
-        if claim is None or waits(instance) or quota.outlived(claim, target.wanted):
+        if claim is None or waits(instance) or quota.is_of_old_deployment(claim, target.wanted):
             return None
         verdict = quota.judge(instance, target.found(claim), now)
         return target.found(claim) if verdict.requeue_after is None else None
@@ -191,7 +191,7 @@ class QuotaGate:
     # Calls to the project
 
     async def _find(self, target: _ClaimTarget) -> ClaimLookup:
-        """The claim, read live; while the project is unreachable, the slot's cached grant."""
+        """The claim, read live; or the cached grant of the slot while the project is unreachable."""
         outcome = await self._read(target)
         claim = target.cached if _is_unreachable(outcome) else None
         if claim is None or self._released.get(target.key) == claim.metadata.uid:
@@ -257,14 +257,14 @@ def _is_unreachable(outcome: ClaimLookup) -> bool:
 
 def _is_leftover(found: ClaimFound) -> bool:
     """Whether an earlier deployment of the name left the claim, and it asks for the same quota."""
-    alike = quota.asks_alike(found.claim, found.wanted)
-    return alike and quota.outlived(found.claim, found.wanted)
+    alike = quota.requests_same_quota(found.claim, found.wanted)
+    return alike and quota.is_of_old_deployment(found.claim, found.wanted)
 
 
 def _is_granted(claim: ResourceClaim, wanted: ResourceClaim) -> bool:
     granted = is_true(claim.status.conditions, NeighbourCondition.GRANTED)
-    stays = granted and not claim.deleting and quota.asks_alike(claim, wanted)
-    return stays and not quota.outlived(claim, wanted)
+    stays = granted and not claim.deleting and quota.requests_same_quota(claim, wanted)
+    return stays and not quota.is_of_old_deployment(claim, wanted)
 
 
 async def _slot_stays(cell: Cluster, instance: Instance) -> bool:

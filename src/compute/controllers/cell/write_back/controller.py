@@ -1,4 +1,4 @@
-"""Copy each Instance of the cell to the hub, from where it is shown in its project.
+"""Copy each Instance of the cell to the hub. From there the projector copies it to its project.
 
 A request names one Instance and its copy. The Instance does not depend on the hub: while the hub is
 unreachable, a reconcile pass that has to write fails and is retried. A copy that is up to date costs
@@ -145,9 +145,9 @@ class WriteBackReconciler:
         return {meta.name: chosen[0].name} if len(chosen) == 1 else {}
 
     async def _delete_leftovers(self, hub: Cluster, owner: WorkloadDeployment) -> None:
-        """Delete copies of slots that no longer exist, left by the cell of before.
+        """Delete copies of slots that no longer exist, left by the previous cell.
 
-        This cell has no Instance for them, and that cell may never be reachable again.
+        This cell has no Instances for them, and the previous cell may never be reachable again.
         """
         meta = owner.metadata
         others = f"{labels.DEPLOYMENT_NAME}={meta.name},{labels.SOURCE_CLUSTER}!={self._name}"
@@ -164,7 +164,7 @@ class SettlingTimer:
 
     def __init__(self) -> None:
         self._since: dict[Request, float] = {}
-        self._usual = settling.StartupTime()
+        self._startup_time = settling.StartupTime()
 
     def left(self, request: Request, instance: Instance) -> timedelta | None:
         """How much longer to wait for an Instance; None if it is to be copied as it is."""
@@ -172,10 +172,10 @@ class SettlingTimer:
         if settling.is_settled(instance):
             since = self._since.pop(request, None)
             if since is not None:
-                self._usual.took(timedelta(seconds=now - since))
+                self._startup_time.record(timedelta(seconds=now - since))
             return None
         waited = timedelta(seconds=now - self._since.setdefault(request, now))
-        left = self._usual.moment - waited
+        left = self._startup_time.settling_time - waited
         return left if left > timedelta() else None
 
     def forget(self, request: Request) -> None:

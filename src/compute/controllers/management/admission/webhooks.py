@@ -92,7 +92,7 @@ def _request(body: bytes) -> AdmissionRequest:
     except scheme.DecodeError as error:
         raise BadRequest(str(error)) from error
     if (review.api_version, review.kind) != (REVIEW_VERSION, REVIEW_KIND):
-        raise BadRequest(f"the body is no {REVIEW_KIND} of {REVIEW_VERSION}")
+        raise BadRequest(f"the body is not an {REVIEW_KIND} of {REVIEW_VERSION}")
     if review.request is None:
         raise BadRequest("request: it is required")
     return review.request

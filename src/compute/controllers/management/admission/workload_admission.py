@@ -1,6 +1,6 @@
 """Admission of Workloads, as a webhook (`webhooks`) or in process (`compute.app.admission`).
 
-First `defaults` are set, then `WorkloadAdmission` validates the result, which is what is stored. The
+First `defaults` are set, then `WorkloadAdmission` validates the document that will be stored. The
 rules are those of `compute.decide.validation`, which the command line uses too. Checks that need the
 project are here: the offered cities, and permissions on networks. It runs in every replica, since a
 request may reach any of them.
@@ -52,8 +52,8 @@ def defaults(verb: str, new: Document | None, old: Document | None) -> tuple[Def
         return ()
     if old is not None and (_is_deleting(old) or old.get("spec") == new.get("spec")):
         return ()
-    given = _read(new)  # an unreadable Workload is refused by the review
-    return () if given is None else validation.defaults(given)
+    workload = _read(new)  # an unreadable Workload is refused by the review
+    return () if workload is None else validation.defaults(workload)
 
 
 def completed(document: Document, missing: Iterable[Default]) -> dict[str, Any]:
@@ -70,7 +70,7 @@ class WorkloadAdmission:
     """Admits or refuses every write of a Workload in every project."""
 
     projects: Clusters
-    core: Clusters | None = None  # where the Projects are
+    core: Clusters | None = None  # has the Project objects
 
     async def review(
         self, verb: str, new: Document | None, old: Document | None, user: UserInfo, project: str
@@ -202,11 +202,11 @@ def _refusal(network: NetworkUse, user: UserInfo) -> FieldError:
 
 
 def _refuse(new: Document, wrong: Iterable[FieldError]) -> tuple[str, ...]:
-    found = tuple(wrong)
-    if found:
+    faults = tuple(wrong)
+    if faults:
         meta = _metadata(new)
         name = meta.get("name") or meta.get("generateName") or ""
-        raise errors.invalid(Workload.RESOURCE, str(name), found)
+        raise errors.invalid(Workload.RESOURCE, str(name), faults)
     return ()
 
 
@@ -218,5 +218,5 @@ def _read(document: Document) -> Workload | None:
 
 
 def _metadata(document: Document) -> Document:
-    found = document.get("metadata")
-    return found if isinstance(found, Mapping) else {}
+    metadata = document.get("metadata")
+    return metadata if isinstance(metadata, Mapping) else {}

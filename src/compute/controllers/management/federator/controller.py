@@ -59,7 +59,7 @@ def controllers(planes: ManagementPlanes, factory: ControllerFactory) -> list[Co
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """What the hub should have of a deployment."""
+    """The namespace and the copy that the hub should have for a deployment."""
 
     namespace: Namespace
     copy: WorkloadDeployment
@@ -106,8 +106,8 @@ class Federator:
     async def _write_copy(self, link: DeploymentLink) -> None:
         """Write the copy from the project's deployment and namespace, read live.
 
-        The hub's copy is read first, so it cannot be newer than what is written over it: another
-        federator, whose cache is further along, may run at the same time.
+        The hub's copy is read first, so it cannot be newer than the deployment that it is compared
+        with. Another federator with a newer cache may run at the same time.
         """
         client = link.project.client
         namespace = await client.find(Namespace, link.namespace)
@@ -132,7 +132,7 @@ class Federator:
     ) -> None:
         await self._withdrawal.clear_elsewhere(link, wanted.namespace.metadata.name)
         if not await _ensure_namespace(link, wanted.namespace):
-            return  # it is deleting: created again once it is gone
+            return  # an earlier one is deleting; its watch event requeues this
         copy = await self._saved(link, deployment, wanted.copy, copy)
         await self._reports.propagate(link, deployment, copy)
 
@@ -239,8 +239,8 @@ def _of_namespace(
     project, namespace = planes.projects.find(engaged_as(origin)), origin.namespace
     copies = hub.informers.of(WorkloadDeployment).cache.keys(hub_namespace.metadata.name)
     originals = project.informers.of(WorkloadDeployment).cache.keys(namespace) if project else []
-    found = dict.fromkeys(name for _, name in (*copies, *originals))
-    return [Request(engaged_as(origin), namespace, name) for name in found]
+    deployments = dict.fromkeys(name for _, name in (*copies, *originals))
+    return [Request(engaged_as(origin), namespace, name) for name in deployments]
 
 
 def _of_binding(hub: Cluster, binding: ResourceBinding) -> Iterable[Request]:

@@ -23,7 +23,7 @@ from compute.decide.federation import (
     Unplaced,
     project_status,
 )
-from compute.decide.federation.suspension import holds_dispatching, holds_scheduling
+from compute.decide.federation.suspension import suspends_dispatching, suspends_scheduling
 from compute.decide.workload import workload_events
 from kubekit.api import times
 from kubekit.api.kinds.coordination import Lease
@@ -81,7 +81,7 @@ class StatusReporter:
         """The status to write, as far as ``read`` shows; None if it is written already."""
         trouble = await trouble_of(link.hub, copy, read)
         if isinstance(trouble, Unplaced):
-            # The cell that reported these counts has the deployment no longer: they are stale.
+            # The counts are stale: the cell that reported them no longer has the deployment.
             copy = structs.replace(copy, status=WorkloadDeploymentStatus())
         return project_status(deployment, copy, trouble, self._environment.now())
 
@@ -106,11 +106,15 @@ async def trouble_of(
         return None
     if not binding.spec.clusters:
         unplaced = _unplaced(binding)
-        if unplaced is None or holds_scheduling(binding.spec):
+        if unplaced is None or suspends_scheduling(binding.spec):
             return unplaced
-        return replace(unplaced, silent=await _silent_cells(hub, copy, read))
+        return replace(unplaced, unreachable=await _unreachable_cells(hub, copy, read))
     cell = binding.spec.clusters[0].name
-    return await _silent(hub, cell, read) or _held(binding, cell) or _not_taken(binding, cell)
+    return (
+        await _unreachable_cell(hub, cell, read)
+        or _suspended(binding, cell)
+        or _refused(binding, cell)
+    )
 
 
 def readiness(cluster: karmada.MemberCluster) -> Condition | None:
@@ -121,15 +125,17 @@ def readiness(cluster: karmada.MemberCluster) -> Condition | None:
 def placement(binding: ResourceBinding) -> tuple[object, ...]:
     """Where a binding sends its object, and what is in the way."""
     cells = [target.name for target in binding.spec.clusters]
-    troubles = [_held(binding, cell) or _not_taken(binding, cell) for cell in cells]
+    troubles = [_suspended(binding, cell) or _refused(binding, cell) for cell in cells]
     return binding.spec.resource, cells, _unplaced(binding), troubles
 
 
-def _held(binding: ResourceBinding, cell: str) -> DispatchingSuspended | None:
-    return DispatchingSuspended(cell) if holds_dispatching(binding.spec.suspension, cell) else None
+def _suspended(binding: ResourceBinding, cell: str) -> DispatchingSuspended | None:
+    return (
+        DispatchingSuspended(cell) if suspends_dispatching(binding.spec.suspension, cell) else None
+    )
 
 
-def _not_taken(binding: ResourceBinding, cell: str) -> RefusedByCell | None:
+def _refused(binding: ResourceBinding, cell: str) -> RefusedByCell | None:
     """Why the cell does not apply it. Before the first attempt there is no message."""
     for item in binding.status.aggregated_status:
         if item.cluster_name == cell and not item.applied and item.applied_message:
@@ -138,7 +144,7 @@ def _not_taken(binding: ResourceBinding, cell: str) -> RefusedByCell | None:
 
 
 def _unplaced(binding: ResourceBinding) -> Unplaced | None:
-    if holds_scheduling(binding.spec):
+    if suspends_scheduling(binding.spec):
         return None if binding.spec.clusters else Unplaced(_not_scheduled(binding))
     scheduled = find(binding.status.conditions, NeighbourCondition.SCHEDULED)
     if scheduled is None or scheduled.status != "False" or not has(scheduled.reason, Trait.NO_CELL):
@@ -153,7 +159,7 @@ def _not_scheduled(binding: ResourceBinding) -> str:
     return f"the scheduler {binding.spec.scheduler_name} has not chosen one yet"
 
 
-async def _silent(hub: Cluster, cell: str, read: live.Read) -> CellUnreachable | None:
+async def _unreachable_cell(hub: Cluster, cell: str, read: live.Read) -> CellUnreachable | None:
     cluster = await read(hub, karmada.MemberCluster, cell)
     ready = readiness(cluster) if cluster else None
     if ready is None or ready.status == "True":
@@ -161,7 +167,7 @@ async def _silent(hub: Cluster, cell: str, read: live.Read) -> CellUnreachable |
     return CellUnreachable(cell, await _last_heartbeat(hub, cell, ready))
 
 
-async def _silent_cells(
+async def _unreachable_cells(
     hub: Cluster, copy: WorkloadDeployment, read: live.Read
 ) -> tuple[CellUnreachable, ...]:
     """The cells of a deployment's city, if it has any and all are unreachable."""
@@ -169,10 +175,10 @@ async def _silent_cells(
     found: list[CellUnreachable] = []
     for cluster in hub.informers.of(karmada.MemberCluster).cache.list():
         if cluster.metadata.labels.get(labels.TOPOLOGY_CITY_CODE) == city and not cluster.deleting:
-            silent = await _silent(hub, cluster.metadata.name, read)
-            if silent is None:
+            unreachable = await _unreachable_cell(hub, cluster.metadata.name, read)
+            if unreachable is None:
                 return ()
-            found.append(silent)
+            found.append(unreachable)
     return tuple(found)
 
 

@@ -38,7 +38,7 @@ _BOUND_NAME: Final = "resourcebinding.karmada.io/name"
 _BOUND_NAMESPACE: Final = "resourcebinding.karmada.io/namespace"
 
 
-async def is_leaving(
+async def has_works(
     link: DeploymentLink, deployment: WorkloadDeployment, hub_namespace: str
 ) -> bool:
     """Whether a binding or a Work of a reachable cell exists. A watch event reports their end."""
@@ -56,7 +56,9 @@ async def is_leaving(
     return False
 
 
-async def is_left(link: DeploymentLink, deployment: WorkloadDeployment, hub_namespace: str) -> bool:
+async def has_instances_or_claims(
+    link: DeploymentLink, deployment: WorkloadDeployment, hub_namespace: str
+) -> bool:
     """Whether a reachable cell still has Instances or claims. No watch event reports their end."""
     project, hub = link.project.client, link.hub.client
     for client, namespace in ((hub, hub_namespace), (project, link.namespace)):
@@ -152,9 +154,10 @@ def _cells_of(hub: Cluster, city: str) -> list[str]:
 
 
 async def _is_reachable(hub: Cluster, cell: str) -> bool:
-    """Whether a cell is reachable, so that it deletes what it has.
+    """Whether a cell is reachable, and so can delete its objects.
 
-    That it is unreachable is never taken from a cache: it may be back, with machines that run.
+    Only a live read can show that it is unreachable: since the cache was updated it may be reachable
+    again, with running machines.
     """
     member = hub.informers.of(karmada.MemberCluster).cache.get("", cell)
     if member is None or not is_ready(member):

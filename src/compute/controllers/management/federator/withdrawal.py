@@ -1,4 +1,4 @@
-"""Delete the hub's copy of a deployment that its project deletes, or has no more."""
+"""Delete the hub's copy of a deployment that its project deletes or no longer has."""
 
 import asyncio
 import logging
@@ -45,7 +45,7 @@ class Withdrawal:
         self._since: dict[str, float] = {}
 
     async def finish(self, link: DeploymentLink, deployment: WorkloadDeployment) -> Result:
-        """One step of a deletion. Everything of the deployment on other planes goes first."""
+        """One step of a deletion. The finalizer is removed once other planes have nothing left of it."""
         if finalizers.FEDERATOR not in deployment.metadata.finalizers:
             return DONE
         namespaces = await _hub_namespaces(link, deployment)
@@ -60,7 +60,7 @@ class Withdrawal:
         return DONE
 
     async def clear(self, link: DeploymentLink) -> None:
-        """Delete the copies of a deployment that its project has no more."""
+        """Delete the copies of a deployment that its project no longer has."""
         copies = copies_of(link.hub, link.request)
         if not copies:
             return
@@ -80,13 +80,18 @@ class Withdrawal:
     async def _awaited(
         self, link: DeploymentLink, deployment: WorkloadDeployment, namespaces: list[str]
     ) -> Result | None:
-        """When to requeue while cells have something of a deployment; None once they have nothing."""
+        """When to requeue while cells still have objects of a deployment; None once they have none."""
         left = self._time_left(deployment.metadata.uid)
         if left <= 0:
             return None
-        if any([await teardown_check.is_leaving(link, deployment, each) for each in namespaces]):
+        if any([await teardown_check.has_works(link, deployment, each) for each in namespaces]):
             return Result(requeue_after=timedelta(seconds=left))
-        if any([await teardown_check.is_left(link, deployment, each) for each in namespaces]):
+        if any(
+            [
+                await teardown_check.has_instances_or_claims(link, deployment, each)
+                for each in namespaces
+            ]
+        ):
             return _SOON
         return None
 
@@ -94,8 +99,8 @@ class Withdrawal:
         """How many seconds longer to wait for the cells of a deleted deployment."""
         now = asyncio.get_running_loop().time()
         if uid not in self._since:  # also forget deployments that other replicas have finished
-            kept = {u: since for u, since in self._since.items() if now - since < _FORGET_AFTER}
-            self._since = kept
+            recent = {u: since for u, since in self._since.items() if now - since < _FORGET_AFTER}
+            self._since = recent
         return self._since.setdefault(uid, now) + _CELL_TIMEOUT - now
 
     async def _release(
@@ -132,14 +137,14 @@ async def _hub_namespaces(link: DeploymentLink, deployment: WorkloadDeployment) 
 async def _is_gone(
     link: DeploymentLink, deployment: WorkloadDeployment, hub_namespace: str
 ) -> bool:
-    """Delete the copy in a hub namespace; whether it is gone."""
+    """Delete the copy in a hub namespace. Return whether it is gone."""
     cached = link.hub.informers.of(WorkloadDeployment).cache.get(hub_namespace, link.name)
     if cached and cached.deleting and is_copy(cached, deployment, link.project_name):
         return False  # the watch event of its deletion requeues this
     copy = await live.certain(link.hub, WorkloadDeployment, link.name, hub_namespace)
     step = finalization(deployment, copy, link.project_name)
     if isinstance(step, DeleteHub) and copy is not None:
-        # The original is read after the copy, so the copy cannot be of a later one of the name.
+        # The original is read after the copy: so the copy is not of a later deployment of this name.
         if await live.same(link.project.client, deployment) is None:
             return False  # a watch event will requeue it
         await remove(link.hub.client, Delete(copy))

@@ -1,8 +1,8 @@
 """The hub's namespaces: their policies, and their deletion.
 
-A hub namespace is deleted when the project's namespace it stands for, or the whole project, is gone
-and it is empty. The engine then deletes it in the cells as well. Objects in it that have lost their
-original are deleted first.
+A hub namespace stands for one namespace of a project. It is deleted when it is empty and the project's
+namespace, or the whole project, is gone. The engine then deletes it in the cells as well. Objects in
+it whose original is gone are deleted first.
 """
 
 import logging
@@ -80,7 +80,7 @@ class HubNamespaces:
 
 
 async def _is_cleared(hub: Cluster, hub_namespace: str) -> bool:
-    """Delete the orphans in a namespace; whether it is empty, read before that."""
+    """Delete the orphans in a namespace. Return whether it was empty before."""
     deployments = await hub.client.every(WorkloadDeployment, hub_namespace)
     for orphan in orphaned_deployments(deployments.items, ()):
         await remove(hub.client, orphan)
@@ -106,7 +106,7 @@ def _may_be_orphaned(planes: ManagementPlanes, hub_namespace: Namespace) -> bool
 def _is_unknown(planes: ManagementPlanes, project: ClusterName) -> bool:
     """Whether core has no such project.
 
-    Its plane may be engaged for a moment longer, with a cache that shows what was there before.
+    Its plane may be engaged for a moment longer, with a cache that still has its objects.
     """
     return any(("", project) not in core.informers.of(Project).cache for core in planes.core or ())
 

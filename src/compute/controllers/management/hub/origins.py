@@ -27,7 +27,7 @@ _OWNER: Final = "owner"
 
 
 def from_hub(hub: Clusters, to: Callable[[Cluster, K], Iterable[Request]]) -> To[K]:
-    """A mapping of a source on the hub, which receives the hub itself and not its name."""
+    """The mapping of a source on the hub. ``to`` receives the Cluster and not its name."""
 
     def requests(name: ClusterName, changed: K) -> Iterable[Request]:
         cluster = hub.find(name)
@@ -43,18 +43,18 @@ def original_of(hub: Cluster, copy: Object) -> Request | None:
     namespace of a project is ignored.
     """
     meta = copy.metadata
-    found = _identity(hub, meta.namespace, meta.labels)
-    if found is not None:
-        return Request(engaged_as(found), found.namespace, meta.name)
+    origin = _identity(hub, meta.namespace, meta.labels)
+    if origin is not None:
+        return Request(engaged_as(origin), origin.namespace, meta.name)
     if names.hub_namespace_uid(meta.namespace) is not None:
         about = {"kind": copy.kind, "object": f"{meta.namespace}/{meta.name}"}
         _log.error("a hub object does not name its project", extra=about)
     return None
 
 
-def engaged_as(found: ProjectNamespace) -> ClusterName:
+def engaged_as(origin: ProjectNamespace) -> ClusterName:
     """The name under which the project is engaged."""
-    return cluster_name(names.cluster_key(found.project))
+    return cluster_name(names.cluster_key(origin.project))
 
 
 def copies_of(hub: Cluster, original: Request) -> list[WorkloadDeployment]:
@@ -63,8 +63,8 @@ def copies_of(hub: Cluster, original: Request) -> list[WorkloadDeployment]:
     cache.add_index(_ORIGIN, _origin)
     path = original.namespace, original.name
     keys = (_key(project, *path) for project in (original.cluster, ""))
-    found = [copy for key in keys for copy in cache.by(_ORIGIN, key)]
-    return [copy for copy in found if original_of(hub, copy) == original]
+    copies = [copy for key in keys for copy in cache.by(_ORIGIN, key)]
+    return [copy for copy in copies if original_of(hub, copy) == original]
 
 
 def instances_of(hub: Cluster, original: Request) -> Iterable[Request]:

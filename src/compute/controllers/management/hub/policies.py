@@ -1,4 +1,4 @@
-"""One propagation policy for each city of a hub namespace, which exists exactly while it is needed.
+"""One propagation policy per city of a hub namespace. It exists only while a deployment needs it.
 
 A request names a policy, which may not exist. `decide.federation.policies` explains why the reads
 here are live, and in this order.

@@ -1,1 +1,1 @@
-"""The projector: Instances of the hub, shown in their projects."""
+"""The projector: Instances of the hub, copied to their projects."""

@@ -1,8 +1,8 @@
-"""The projector: every Instance that has a copy on the hub is shown in its project.
+"""The projector: every Instance that has a copy on the hub gets a projection in its project.
 
-A request names an Instance of a project, which may not exist. Its projection is made from the copy
-on the hub and from the deployment it belongs to. A copy whose deployment does not exist yet waits
-for it.
+A request names an Instance of a project, which may not exist. Its projection is built from the copy
+on the hub and from the deployment it belongs to. Until that deployment exists there is no
+projection.
 """
 
 import logging
@@ -44,7 +44,7 @@ _TROUBLES: Final = (Trait.WARNS, Trait.LACK_OF_BUDGET)
 
 
 def controllers(planes: ManagementPlanes, factory: ControllerFactory) -> list[Controller]:
-    """The controller that shows Instances in their projects."""
+    """The controller of the projections of Instances."""
 
     def of_copy(hub: Cluster, copy: Instance) -> Iterable[Request]:
         original = original_of(hub, copy)
@@ -69,12 +69,12 @@ class _View:
     """An Instance on the hub and in its project, and the deployment it belongs to."""
 
     copy: Instance | None = None
-    shown: Instance | None = None
+    projection: Instance | None = None
     owner: WorkloadDeployment | None = None
 
     def projected(self) -> Projected:
         return federation.project(
-            _as_tuple(self.copy), _as_tuple(self.shown), _as_tuple(self.owner)
+            _as_tuple(self.copy), _as_tuple(self.projection), _as_tuple(self.owner)
         )
 
 
@@ -102,7 +102,7 @@ class Projector:
             await self._apply(project, write, view.owner)
         for waiting in projected.waiting:
             about = {"request": str(request), "why": waiting.why}
-            _log.info("an instance is not shown yet", extra=about)
+            _log.info("an instance is not projected yet", extra=about)
         return DONE
 
     async def _apply(
@@ -111,22 +111,22 @@ class Projector:
         if isinstance(write, Delete):
             await remove(project.client, write)
             return
-        shown = await save(project.client, write)
-        desired = msgspec.structs.replace(shown, status=write.desired.status)
-        shown = await project.client.patch_status(shown, desired)
+        projection = await save(project.client, write)
+        desired = msgspec.structs.replace(projection, status=write.desired.status)
+        projection = await project.client.patch_status(projection, desired)
         before = write.existing if isinstance(write, Update) else None
-        self._measure(before, shown)
-        for trouble in _new_troubles(before, shown):
+        self._measure(before, projection)
+        for trouble in _new_troubles(before, projection):
             self._recorder.event(
-                project.client, shown, "Warning", trouble.reason, trouble.message, "Project"
+                project.client, projection, "Warning", trouble.reason, trouble.message, "Project"
             )
             event = workload_events.part_of_city(owner, trouble) if owner else None
             if owner and event:
                 city_events.report(self._recorder, project.client, owner, event, "Project")
 
-    def _measure(self, before: Instance | None, shown: Instance) -> None:
+    def _measure(self, before: Instance | None, projection: Instance) -> None:
         """Count how long a change of Ready took from its cell to the project."""
-        ready = find(shown.status.conditions, ConditionType.READY)
+        ready = find(projection.status.conditions, ConditionType.READY)
         old = find(before.status.conditions, ConditionType.READY) if before else None
         if ready is not None and (old is None or old.status != ready.status):
             now = self._environment.now()
@@ -137,17 +137,17 @@ async def _cached(request: Request, project: Cluster, hub: Cluster) -> _View:
     namespace, name = request.namespace, request.name
     found = await live.cached(project, Namespace, namespace)
     copy = await live.cached(hub, Instance, name, _hub_namespace_of(found)) if found else None
-    shown = project.informers.of(Instance).cache.get(namespace, name)
+    projection = project.informers.of(Instance).cache.get(namespace, name)
     owners = project.informers.of(WorkloadDeployment).cache
-    return _View(copy, shown, owners.get(namespace, _owner_name(copy)))
+    return _View(copy, projection, owners.get(namespace, _owner_name(copy)))
 
 
 async def _read_live(view: _View, request: Request, project: Cluster, hub: Cluster) -> _View:
     """What a write depends on, read live.
 
-    For an update that is the copy alone: a cache that lags would restore what another projector has
-    replaced. A projection that is created, deleted or gets another owner depends on all of it: the
-    deployment in the cache may be gone, and replaced by another of its name.
+    An update depends on the copy alone: a cache that lags would restore what another projector has
+    replaced. A creation, a deletion or a change of owner also depends on the deployment: the cached
+    one may be gone, and replaced by another of its name.
     """
     if view.copy is not None and _only_updates(view):
         meta = view.copy.metadata
@@ -160,7 +160,7 @@ async def _read_live(view: _View, request: Request, project: Cluster, hub: Clust
 def _only_updates(view: _View) -> bool:
     """Whether the projection exists and keeps its owner."""
     owner = view.owner.metadata.uid if view.owner else ""
-    owners = view.shown.metadata.owner_references if view.shown else ()
+    owners = view.projection.metadata.owner_references if view.projection else ()
     updates = all(isinstance(write, Update) for write in view.projected().writes)
     return updates and any(reference.uid == owner for reference in owners)
 
@@ -171,12 +171,12 @@ async def _read_all_live(request: Request, project: Cluster, hub: Cluster) -> _V
     if found is None:
         return _View()  # everything in it is gone
     copy = await live.certain(hub, Instance, name, _hub_namespace_of(found))
-    shown = await live.find(project, Instance, name, namespace)
+    projection = await live.find(project, Instance, name, namespace)
     owner_name = _owner_name(copy)
     if not owner_name:
-        return _View(copy, shown)
+        return _View(copy, projection)
     return _View(
-        copy, shown, await live.certain(project, WorkloadDeployment, owner_name, namespace)
+        copy, projection, await live.certain(project, WorkloadDeployment, owner_name, namespace)
     )
 
 
@@ -195,7 +195,7 @@ def _as_tuple(obj: K | None) -> tuple[K, ...]:
 def _new_troubles(before: Instance | None, after: Instance) -> Iterable[Condition]:
     """The conditions that report a trouble which the Instance did not have before.
 
-    Two conditions may give one reason; it is reported once.
+    Two conditions may have the same reason: it is reported once.
     """
     known = {condition.reason for condition in _troubles(before)} if before else set()
     new = {c.reason: c for c in reversed(_troubles(after)) if c.reason not in known}

@@ -80,7 +80,7 @@ class _State:
 
     @property
     def placed(self) -> bool:
-        """Whether there is a deployment in every place that can have one."""
+        """Whether every placement and city that can have a deployment has one."""
         return not (self.due or self.split.taken or self.split.withheld or self.lack.missing)
 
 
@@ -137,8 +137,8 @@ class WorkloadReconciler:
             return DONE
         if workload.deleting:
             return await self._remove(project, workload)
-        if early := self._throttle.wait(request):
-            return Result(requeue_after=early)
+        if wait := self._throttle.wait(request):
+            return Result(requeue_after=wait)
         workload = await commit.add_finalizer(project.client, workload, finalizers.WORKLOAD)
         refusals = Refusals()
         with refusals.collected():
@@ -208,20 +208,20 @@ class WorkloadReconciler:
         if deleted is None or not deleted.deleting:
             return DONE
         left = reads.deployments(project, deleted)
-        unseen = () if left else await reads.live_deployments(project.client, deleted)
-        if not (left or unseen):
+        uncached = () if left else await reads.live_deployments(project.client, deleted)
+        if not (left or uncached):
             await commit.remove_finalizer(project.client, deleted, finalizers.WORKLOAD)
             return DONE
         refusals = Refusals()
-        split = placement.split(deleted, left or unseen, frozenset(), self._environment.now())
-        state = _State(deleted, left or unseen, Lack(), split)
+        split = placement.split(deleted, left or uncached, frozenset(), self._environment.now())
+        state = _State(deleted, left or uncached, Lack(), split)
         await self._apply(project.client, state, refusals)
         await self._report(project, state)
         refusals.raise_first()
-        return _SOON if unseen else DONE  # each deployment that goes requeues this
+        return _SOON if uncached else DONE  # each deleted deployment requeues this
 
     async def _apply(self, client: Client, state: _State, refusals: Refusals) -> bool:
-        """Apply the split; whether it had any write. A refused deployment does not block the others."""
+        """Apply the split. Return whether it had any write. A refusal does not block other writes."""
         workload, split, now = state.workload, state.split, self._environment.now()
         created: list[WorkloadDeployment] = []
         removed: list[WorkloadDeployment] = []
@@ -229,11 +229,13 @@ class WorkloadReconciler:
             with refusals.collected():
                 await remove(client, Delete(unwanted))
                 removed.append(unwanted)
-                self._report_on_both(client, workload, unwanted, drains.news_of_end(unwanted, now))
+                self._report_on_both(
+                    client, workload, unwanted, drains.deletion_event(unwanted, now)
+                )
         for update in split.update:
             with refusals.collected():
                 written = await client.patch(update.existing, update.desired)
-                event = drains.news_of_change(update.existing, update.desired)
+                event = drains.change_event(update.existing, update.desired)
                 self._report_on_both(client, workload, written, event)
         for wanted in split.create:
             with refusals.collected():

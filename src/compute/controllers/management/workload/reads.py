@@ -16,7 +16,7 @@ _READY_BY_TEMPLATE: Final = "ready-by-template"
 
 
 def deployments(project: Cluster, workload: Workload) -> tuple[WorkloadDeployment, ...]:
-    """All deployments that name this very Workload."""
+    """All deployments that reference the uid of this Workload."""
     deployments = project.informers.of(WorkloadDeployment).cache
     deployments.add_index(_BY_WORKLOAD, _workload_uid)
     found = deployments.by(_BY_WORKLOAD, workload.metadata.uid)

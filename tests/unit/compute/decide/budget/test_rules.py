@@ -88,7 +88,7 @@ def test_a_grant_counts_only_for_what_is_registered_for_its_consumer():
     organization = api.ObjectRef(kind="Organization", name="acme")
     spec = msgspec.structs.replace(given.spec, consumer_ref=organization)
     wrong = list(grant_faults(msgspec.structs.replace(given, spec=spec), REGISTERED))
-    assert [fault.detail for fault in wrong] == ["only a Project can be given this"]
+    assert [fault.detail for fault in wrong] == ["it can only be granted to a Project"]
 
 
 def test_the_older_of_two_registrations_of_a_type_keeps_it():

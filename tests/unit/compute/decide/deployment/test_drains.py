@@ -112,7 +112,7 @@ def test_a_stamp_that_cannot_be_read_is_made_anew(stamp):
 
     assert subject.of(broken) is None
     (update,) = split((dfw, broken), "DFW").update
-    news = subject.news_of_change(update.existing, update.desired)
+    news = subject.change_event(update.existing, update.desired)
     assert news is not None
     assert news.reason == "CityWithdrawn"
     assert subject.of(update.desired) == Drain("CityWithdrawn", DUE)
@@ -185,14 +185,12 @@ def test_each_change_causes_an_event():
     """That the city is withdrawn, that it is back, that the time is up; and nothing in between."""
     plain, drained = both()[1], withdrawn()[1]
 
-    assert subject.news_of_change(plain, drained) == PlannedEvent(
-        "Warning", "CityWithdrawn", MESSAGE
-    )
+    assert subject.change_event(plain, drained) == PlannedEvent("Warning", "CityWithdrawn", MESSAGE)
     back = PlannedEvent("Normal", "CityReturned", "LHR is offered again; web-a-lhr keeps running")
-    assert subject.news_of_change(drained, plain) == back
-    assert subject.news_of_change(drained, drained) is None
-    assert subject.news_of_change(plain, plain) is None
+    assert subject.change_event(drained, plain) == back
+    assert subject.change_event(drained, drained) is None
+    assert subject.change_event(plain, plain) is None
     note = "LHR was not offered again until 2026-06-01T12:05:00Z: web-a-lhr is drained"
-    assert subject.news_of_end(drained, DUE) == PlannedEvent("Warning", "CityWithdrawn", note)
-    assert subject.news_of_end(drained, DUE - SECOND) is None
-    assert subject.news_of_end(plain, DUE) is None
+    assert subject.deletion_event(drained, DUE) == PlannedEvent("Warning", "CityWithdrawn", note)
+    assert subject.deletion_event(drained, DUE - SECOND) is None
+    assert subject.deletion_event(plain, DUE) is None

@@ -304,18 +304,16 @@ def test_each_change_causes_an_event():
     (less, _) = after(web(NEW), [old, reporting(new, 0, QUOTA)])
     (least, _) = after(web(NEW), [less, reporting(new, 1, QUOTA)])
 
-    assert drains.news_of_change(plain, old) == PlannedEvent(
-        "Normal", "ReplacementPending", GOES_ON
-    )
-    short = drains.news_of_change(old, less)
+    assert drains.change_event(plain, old) == PlannedEvent("Normal", "ReplacementPending", GOES_ON)
+    short = drains.change_event(old, less)
     assert short is not None
     assert (short.type, short.reason) == ("Warning", "ReplacementLacksQuota")
-    assert drains.news_of_change(less, least) is None
-    assert drains.news_of_change(old, plain) is None
-    assert drains.news_of_end(old, DUE - SECOND) == PlannedEvent(
+    assert drains.change_event(less, least) is None
+    assert drains.change_event(old, plain) is None
+    assert drains.deletion_event(old, DUE - SECOND) == PlannedEvent(
         "Normal", "Replaced", "web-a-dfw is not needed any more and is removed"
     )
-    assert drains.news_of_end(old, DUE) == PlannedEvent(
+    assert drains.deletion_event(old, DUE) == PlannedEvent(
         "Warning",
         "ReplacementTimedOut",
         "web-a-lhr has made no progress until 2026-06-01T12:10:00Z: web-a-dfw is removed anyway",

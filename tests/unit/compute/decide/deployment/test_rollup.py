@@ -13,9 +13,9 @@ from compute.decide.conditions import find
 from compute.decide.deployment.rollup import (
     NetworkVerdict,
     deployment_status,
+    has_new_verdict,
     progress,
     same,
-    tells_more,
 )
 from compute.decide.ranking import Candidate
 from tests.support.compute.builders import NOW, condition, deployment, instance
@@ -448,7 +448,7 @@ def test_the_progress_of_a_count_is_not_written_at_once(before, after, news):
         there = [running(n) if n < ready else instance(n) for n in range(4)]
         return deployment_status(deployment(4), there, None, NOW)
 
-    assert tells_more(counted(before), counted(after)) is news
+    assert has_new_verdict(counted(before), counted(after)) is news
 
 
 def test_another_spec_is_written_at_once():
@@ -457,4 +457,4 @@ def test_another_spec_is_written_at_once():
     old = deployment_status(deployment(4, generation=1), there, None, NOW)
     new = deployment_status(deployment(4, generation=2), there, None, NOW)
 
-    assert tells_more(old, new)
+    assert has_new_verdict(old, new)

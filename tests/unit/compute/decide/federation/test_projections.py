@@ -146,7 +146,7 @@ def test_w37_a_copy_without_identity_waits_for_its_labels():
     stray = with_meta(labelled(copy(), DEPLOYMENT_NAME=None), name="stray")
 
     assert [w.why for w in project([lost, stray], [], [OWNER]).waiting] == [
-        "its labels do not say which deployment it is of"
+        "its labels do not name its deployment"
     ] * 2
 
 

@@ -4,7 +4,11 @@ import pytest
 
 from compute.api.karmada import SuspendClusters, Suspension
 from compute.api.karmada_work import BindingSuspension, ResourceBindingSpec, TemplateRef
-from compute.decide.federation.suspension import holds_dispatching, holds_scheduling, of_binding
+from compute.decide.federation.suspension import (
+    of_binding,
+    suspends_dispatching,
+    suspends_scheduling,
+)
 
 ALL = Suspension(dispatching=True)
 ONLY_DFW = Suspension(dispatching_on_clusters=SuspendClusters(cluster_names=("dfw",)))
@@ -24,7 +28,7 @@ RESOURCE = TemplateRef(api_version="v1", kind="ConfigMap", name="conf")
 )
 def test_dispatching_is_suspended_for_all_clusters_or_for_some(suspension, held):
     """A cluster that is not named is not affected."""
-    assert holds_dispatching(suspension, "dfw") is held
+    assert suspends_dispatching(suspension, "dfw") is held
 
 
 @pytest.mark.parametrize(
@@ -66,4 +70,4 @@ def test_a_binding_follows_its_policy_but_for_scheduling(policy, present, expect
 )
 def test_scheduling_is_suspended_or_left_to_another_scheduler(changes, held):
     """In both cases the clusters stay as they are."""
-    assert holds_scheduling(ResourceBindingSpec(resource=RESOURCE, **changes)) is held
+    assert suspends_scheduling(ResourceBindingSpec(resource=RESOURCE, **changes)) is held

@@ -13,11 +13,11 @@ from compute.decide.quota import (
     VCPUS,
     ClaimConflict,
     ClaimLookupFailed,
-    asks_alike,
     claim,
-    outlived,
+    is_of_old_deployment,
     refusal,
     requests,
+    requests_same_quota,
 )
 from kubekit.api import errors
 from kubekit.api.meta import ObjectMeta
@@ -99,7 +99,7 @@ FULL = {INSTANCES: 1, VCPUS: 1000, MEMORY: 2048}
 )
 def test_claims_are_compared_by_their_requests_and_their_slot(made, expected):
     """Order does not matter; amounts, and the cell and namespace it was made for, do."""
-    assert asks_alike(made, wanted()) is expected
+    assert requests_same_quota(made, wanted()) is expected
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_a_claim_is_of_a_slot_of_one_deployment(made, now, expected):
         wanted(instance(labels={labels.DEPLOYMENT_UID: uid} if uid else {})) for uid in (made, now)
     )
 
-    assert outlived(before, after) is expected
+    assert is_of_old_deployment(before, after) is expected
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ from compute.decide.quota import (
     DeleteClaim,
     FailureReason,
     QuotaDisabled,
-    asks_alike,
     judge,
+    requests_same_quota,
     requeue_after,
 )
 from kubekit.api.meta import ConditionStatus
@@ -106,7 +106,7 @@ def grants(outcome: object) -> bool:
     return isinstance(outcome, QuotaDisabled) or (
         isinstance(outcome, ClaimFound)
         and not outcome.claim.deleting
-        and asks_alike(outcome.claim, outcome.wanted)
+        and requests_same_quota(outcome.claim, outcome.wanted)
         and conditions.is_true(outcome.claim.status.conditions, "Granted")
     )
 
@@ -133,7 +133,7 @@ def test_w13_only_its_own_claim_takes_a_grant_back(of, outcome):
     claim = outcome.claim
     answer = conditions.find(claim.status.conditions, "Granted")
     denied = answer and answer.status == "False" and answer.reason != Reason.PENDING_EVALUATION
-    its_own = not claim.deleting and asks_alike(claim, outcome.wanted)
+    its_own = not claim.deleting and requests_same_quota(claim, outcome.wanted)
 
     assert (judge(of, outcome, NOW).condition.status == "False") == bool(denied and its_own)
 

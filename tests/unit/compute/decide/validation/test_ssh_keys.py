@@ -54,7 +54,7 @@ def test_several_lines_are_several_logins():
     assert list(ssh_keys.faults(f"\n\nops:{ED25519}\r\ndev:{ED25519}\n")) == []
 
 
-NO_TYPE = "no type of key that is known was found"
+NO_TYPE = "the key has no known type"
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ NO_TYPE = "no type of key that is known was found"
         (f"ops:{ED25519[:60]}", "the key is cut short"),
         ("ops:ssh-ed25519 AAAA", "the key is cut short"),
         ("ops:ssh-ed25519 =", "the key is not base64"),
-        (f"ops:{key('ssh-rsa', 32, says='ssh-ed25519')}", "the line says ssh-rsa"),
+        (f"ops:{key('ssh-rsa', 32, says='ssh-ed25519')}", "the line names the type ssh-rsa"),
         (f"ops:{key('ssh-ed25519', 31)}", "the key does not have the parts of a ssh-ed25519 key"),
         (f"ops:{key('ssh-rsa', 3)}", "the key does not have the parts of a ssh-rsa key"),
     ],

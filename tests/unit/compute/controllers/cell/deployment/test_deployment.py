@@ -248,7 +248,7 @@ def test_an_instance_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
         await at.deploy(deployment(2, policy="Parallel"))
         seen = await at.reported(lambda one: available(one)[0] == "ConfigurationError")
         assert available(seen)[1] == (
-            "0 of 2 instances ready; web-home-dfw-0: it cannot be made: spec.runtime: not here"
+            "0 of 2 instances ready; web-home-dfw-0: it cannot be created: spec.runtime: not here"
         )
         at.transport.refuses = lambda _verb, _place: None
         await at.ready(2)

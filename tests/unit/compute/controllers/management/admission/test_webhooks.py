@@ -134,7 +134,10 @@ def test_a_write_that_keeps_the_spec_is_allowed(tmp_path, path, asked):
     [
         (b"", "it is not JSON"),
         (b"[]", "expected object, got array"),
-        ({"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1beta1"}, "no AdmissionRev"),
+        (
+            {"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1beta1"},
+            "not an AdmissionRev",
+        ),
         ({"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1"}, "request: it is requi"),
         (review(sandbox()) | {"request": {"uid": UID}}, "request.kind: it is required"),
     ],
