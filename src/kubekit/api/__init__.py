@@ -1,7 +1,9 @@
 """The types of the Kubernetes API, and the rules by which they are read, checked and selected.
 
-Nothing here does I/O, reads a clock or keeps a log. The kinds of Kubernetes itself are in `kinds`,
-selectors in `selectors`, the validation of structural schemas in `structural`.
+Nothing here does I/O, reads a clock or keeps a log. Start reading with `meta`, the metadata of every
+object, `wire`, how a class becomes JSON, `scheme`, the registry of kinds, and `errors`. The kinds of
+Kubernetes itself are in `kinds`, selectors in `selectors`, the validation of structural schemas in
+`structural`.
 
     Object                 the base class of every kind: apiVersion, kind, metadata
     ObjectMeta             name, namespace, uid, labels, owners and so on
@@ -9,7 +11,7 @@ selectors in `selectors`, the validation of structural schemas in `structural`.
     OwnerReference         the object whose deletion deletes this one
     Resource               group, version, plural, scope and columns of a kind
     Wire, Rule             the base class of all structs, and the schema rules of a field
-    register, decode       make a class known by its kind, and read a document as its class
+    register, decode       add a class to the scheme, and decode a document as its class
     Quantity               amounts such as ``500m`` or ``2Gi``
     ApiError               the base class of every refusal; the others are in `errors`
     Status                 a refusal as the API sends it

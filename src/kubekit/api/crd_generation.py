@@ -10,15 +10,15 @@ Document = dict[str, Any]
 
 
 def crd(kind: type[Object], docs: Docs) -> Document:
-    """The whole CustomResourceDefinition, with nothing in it that says nothing.
+    """The whole CustomResourceDefinition, without empty fields.
 
-    The keys stand in the order a person reads them, the schema last.
+    The keys are in reading order, the long schema last.
     """
     resource = kind.RESOURCE
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": _said(name=resource.crd_name, annotations=dict(resource.annotations)),
+        "metadata": _without_empty(name=resource.crd_name, annotations=dict(resource.annotations)),
         "spec": {
             "group": resource.group,
             "names": _names(resource),
@@ -29,7 +29,7 @@ def crd(kind: type[Object], docs: Docs) -> Document:
 
 
 def _names(resource: Resource) -> Document:
-    return _said(
+    return _without_empty(
         kind=resource.kind,
         listKind=resource.list_kind,
         plural=resource.plural,
@@ -41,7 +41,7 @@ def _names(resource: Resource) -> Document:
 
 def _version(kind: type[Object], docs: Docs) -> Document:
     resource = kind.RESOURCE
-    return _said(
+    return _without_empty(
         name=resource.version,
         served=True,
         storage=True,
@@ -53,7 +53,7 @@ def _version(kind: type[Object], docs: Docs) -> Document:
 
 
 def _column(column: Column) -> Document:
-    return _said(
+    return _without_empty(
         name=column.name,
         type=column.type,
         jsonPath=column.path,
@@ -67,13 +67,13 @@ def _subresources(resource: Resource) -> Document:
 
 
 def _scale(scale: Scale) -> Document:
-    return _said(
+    return _without_empty(
         specReplicasPath=scale.spec_path,
         statusReplicasPath=scale.status_path,
         labelSelectorPath=scale.selector_path,
     )
 
 
-def _said(**parts: object) -> Document:
-    """The parts that say something."""
-    return {name: part for name, part in parts.items() if part}
+def _without_empty(**fields: object) -> Document:
+    """The fields that are not empty."""
+    return {name: value for name, value in fields.items() if value}

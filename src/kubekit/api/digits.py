@@ -1,6 +1,6 @@
 """Decimal digits as protocols mean them: the ten ASCII ones.
 
-`str.isdigit` and `int` also take other scripts, underscores and blanks. A server that accepted those
+`str.isdigit` and `int` also accept other scripts, underscores and blanks. A server that accepted these
 would read a text differently from every other implementation.
 """
 

@@ -9,17 +9,17 @@ again. So a reconciler catches the same errors from a local plane and from a rem
       Forbidden             403  the caller may not do this
       NotFound              404  there is no such object
       MethodNotAllowed      405  the kind does not have this verb
-      NotAcceptable         406  no answer in a format the caller takes
+      NotAcceptable         406  no response in a format that the caller accepts
       AlreadyExists         409  the name is taken
       Conflict              409  the object has changed since it was read: read it again
       Expired               410  the revision was compacted: list again
-      TooLarge              413  the body is larger than the plane takes
+      TooLarge              413  the body is larger than the plane accepts
       UnsupportedMediaType  415  the plane cannot read the format of the body
       Invalid               422  the object breaks its rules; retrying cannot help
       TooManyRequests       429  too many requests; retry after the stated time
       InternalError         500  an internal error of the plane
       Unavailable           503  no server answered; a retry may help
-        Unreachable              a known outage, logged already
+        Unreachable              the plane is known to be unreachable; logged already
       Timeout               504  no answer in time; the request may have taken effect
 """
 
@@ -161,8 +161,8 @@ def invalid(resource: Resource, name: str, errors: Iterable[FieldError]) -> Inva
     causes = tuple(
         StatusCause(reason=e.problem.value, message=e.message, field=str(e.path)) for e in errors
     )
-    listed = ", ".join(str(e) for e in errors)
-    text = f"[{listed}]" if len(errors) > 1 else listed
+    messages = ", ".join(str(e) for e in errors)
+    text = f"[{messages}]" if len(errors) > 1 else messages
     kind = ".".join(filter(None, (resource.kind, resource.group)))
     details = StatusDetails(name=name, group=resource.group, kind=resource.kind, causes=causes)
     return Invalid(f'{kind} "{name}" is invalid: {text}', details)

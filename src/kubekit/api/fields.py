@@ -30,12 +30,12 @@ class Path(str):
 class Problem(StrEnum):
     """What is wrong with a field; the value is the cause's reason on the wire."""
 
-    words: str
+    label: str
 
-    def __new__(cls, reason: str, words: str) -> Self:
+    def __new__(cls, reason: str, label: str) -> Self:
         member = str.__new__(cls, reason)
         member._value_ = reason
-        member.words = words
+        member.label = label
         return member
 
     DUPLICATE = "FieldValueDuplicate", "Duplicate value"
@@ -51,13 +51,13 @@ class Problem(StrEnum):
 
 _LONGEST_NAME: Final = 512  # characters; a label's key has at most 317
 _LONGEST_VALUE: Final = 256
-_MOST_WORDS: Final = 100  # more would not be read
+_MOST_VALUES: Final = 100  # more would not be read
 _WITHOUT_VALUE = frozenset({Problem.FORBIDDEN, Problem.REQUIRED, Problem.TOO_LONG})
 
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """One thing that is wrong with an object, and what would be right."""
+    """One error in a field of an object, and what would be valid."""
 
     path: str
     problem: Problem
@@ -67,7 +67,7 @@ class FieldError:
     @property
     def message(self) -> str:
         """The error without its path, as in the cause of a Status."""
-        parts = [self.problem.words]
+        parts = [self.problem.label]
         if self.problem not in _WITHOUT_VALUE:
             parts.append(_shown(self.value))
         if self.detail:
@@ -100,9 +100,9 @@ def forbidden(path: str, detail: str) -> FieldError:
 
 def not_supported(path: str, value: object, supported: Iterable[str], hint: str = "") -> FieldError:
     """The value is not one of those allowed; ``hint`` says what was probably meant."""
-    words = [*islice(supported, _MOST_WORDS + 1)]
-    allowed = ", ".join(_shown(word) for word in words[:_MOST_WORDS])
-    allowed += ", ..." if len(words) > _MOST_WORDS else ""
+    values = [*islice(supported, _MOST_VALUES + 1)]
+    allowed = ", ".join(_shown(supported_value) for supported_value in values[:_MOST_VALUES])
+    allowed += ", ..." if len(values) > _MOST_VALUES else ""
     detail = f"supported values: {allowed}" if allowed else "no value is supported"
     return FieldError(path, Problem.NOT_SUPPORTED, f"{detail}; {hint}" if hint else detail, value)
 

@@ -1,4 +1,4 @@
-"""Counts that may be written as a share: ``1`` or ``"25%"`` of the replicas."""
+"""Counts that may also be percentages: ``1`` or ``"25%"`` of the replicas."""
 
 from typing import Final
 
@@ -13,10 +13,10 @@ class IntOrStringError(ValueError):
 
 
 def scaled(value: int | str, total: int, *, round_up: bool) -> int:
-    """The count that is meant, where a percentage is taken of the total.
+    """The count; a percentage is taken of the total.
 
-    Which way to round decides what a small share of a small total means: rounded down, a quarter
-    of three replicas is none of them.
+    The rounding matters for a small percentage of a small total: a quarter of three replicas, rounded
+    down, is zero.
     """
     if isinstance(value, str):
         part = _percentage(value) * total

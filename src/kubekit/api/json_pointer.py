@@ -1,6 +1,6 @@
-"""JSON pointers (RFC 6901): the path to one place in a document, as JSON patches write it.
+"""JSON pointers (RFC 6901): the path to one value in a document, as JSON patches write it.
 
-An array can also be counted from its end, as a Kubernetes server lets one do: ``-1`` is the last.
+As in a Kubernetes server, an index may also count from the end of an array: ``-1`` is the last.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ class PointerSyntaxError(ValueError):
 
 
 class PointerError(LookupError):
-    """The document has nothing at that place."""
+    """The document has no value at the pointer."""
 
 
 def parse(text: str) -> tuple[str, ...]:
@@ -36,38 +36,38 @@ def format_pointer(tokens: Sequence[str]) -> str:
 
 
 def resolve(document: object, tokens: Sequence[str]) -> object:
-    """What the document has at that place. The error names the first token that leads nowhere."""
-    found = document
+    """The value at the pointer. The error names the first token that does not resolve."""
+    value = document
     for depth, token in enumerate(tokens):
         try:
-            found = _child(found, token)
+            value = _child(value, token)
         except PointerError as error:
-            place = excerpt(format_pointer(tokens[: depth + 1]))
-            raise PointerError(f"nothing at {place}: {error}") from None
-    return found
+            pointer = excerpt(format_pointer(tokens[: depth + 1]))
+            raise PointerError(f"nothing at {pointer}: {error}") from None
+    return value
 
 
 def element(token: str, length: int) -> int:
-    """The place of the element that a token names in an array of this length."""
+    """The index of the element that a token names in an array of this length."""
     if token == PAST_THE_END:
         raise PointerError(f"the array has only {length} elements")
-    return _counted(token, length, length)
+    return _index(token, length, length)
 
 
-def gap(token: str, length: int) -> int:
-    """The place before which a token puts a new element; ``-`` and ``-1`` put it last."""
-    return length if token == PAST_THE_END else _counted(token, length + 1, length)
+def insertion_index(token: str, length: int) -> int:
+    """The index at which a token inserts a new element; ``-`` and ``-1`` append it."""
+    return length if token == PAST_THE_END else _index(token, length + 1, length)
 
 
-def _counted(token: str, places: int, length: int) -> int:
+def _index(token: str, size: int, length: int) -> int:
     count = token.removeprefix("-")
     if not digits.only(count) or (count.startswith("0") and len(count) > 1):
         raise PointerError(f"{excerpt(token)} is not an array index")
-    number = int(count) if len(count) <= len(str(places)) else places + 1
-    place = places - number if token.startswith("-") else number
-    if not 0 <= place < places:
+    number = int(count) if len(count) <= len(str(size)) else size + 1
+    index = size - number if token.startswith("-") else number
+    if not 0 <= index < size:
         raise PointerError(f"the array has only {length} elements")
-    return place
+    return index
 
 
 def _unescaped(text: str, token: str) -> str:

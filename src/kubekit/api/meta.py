@@ -12,7 +12,7 @@ ConditionStatus = Literal["True", "False", "Unknown"]
 
 
 class OwnerReference(Wire, frozen=True, kw_only=True):
-    """An object whose removal removes this one."""
+    """An object whose deletion deletes this one."""
 
     api_version: str
     kind: str

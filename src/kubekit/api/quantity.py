@@ -103,21 +103,21 @@ class Quantity:
         return self.nanos // unit.nanos
 
     def _prints_binary(self) -> bool:
-        """Small or fractional amounts are printed in decimal, where no digit is lost."""
+        """Whether to print with a binary suffix. A small or fractional amount is printed in decimal."""
         large = abs(self.nanos) >= 1024 * _NANOS
         return self.notation is Notation.BINARY_SI and large and self.nanos % _NANOS == 0
 
 
 ZERO: Final = Quantity(0)
 
-_SUFFIXES: Final = {  # no suffix stands in both tables: a bare number is decimal
+_SUFFIXES: Final = {  # only the empty suffix is in both tables: a bare number is decimal
     **{s: (Notation.BINARY_SI, Fraction(1024**i * _NANOS)) for i, s in enumerate(_BINARY_SUFFIXES)},
     **{s: (Notation.DECIMAL_SI, Fraction(1000**i)) for i, s in enumerate(_DECIMAL_SUFFIXES)},
 }
 
 
 def _bounded(text: int | str) -> str:
-    """The text to parse, refused while that is still cheap."""
+    """The text to parse. A text that would be expensive to parse is refused."""
     if isinstance(text, int):
         if abs(text) >= _LIMIT:  # Python refuses to print much larger integers
             raise QuantityError(f"a quantity must stay below 1e{_HIGHEST_EXPONENT}")
@@ -143,7 +143,7 @@ def _parsed(text: str) -> Quantity:
 
 
 def _unit(text: str, suffix: str) -> tuple[Notation, Fraction]:
-    """What a suffix says of the notation, and how many nanos one of it is."""
+    """The notation of a suffix, and its unit in nanos."""
     if suffix in _SUFFIXES:
         return _SUFFIXES[suffix]
     exponent = _unsigned(suffix[1:])
@@ -159,7 +159,7 @@ def _unsigned(text: str) -> str:
 
 
 def _reduced(number: int, factor: int, most: int) -> tuple[int, int]:
-    """The number without its factors, and how many were taken out, at most so many."""
+    """The number divided by the factor as often as possible, up to ``most`` times, and how often."""
     power = 0
     while power < most and number % factor == 0:
         number //= factor

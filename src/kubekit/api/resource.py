@@ -1,4 +1,4 @@
-"""What discovery and a CRD say of a kind as a whole: its names, scope, columns, subresources."""
+"""The description of a kind in discovery and in its CRD: names, scope, columns, subresources."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Where the scale subresource finds its numbers."""
+    """The fields that the scale subresource reads and writes."""
 
     spec_path: str = ".spec.replicas"
     status_path: str = ".status.replicas"
@@ -25,7 +25,7 @@ class Scale:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
-    """A kind's place in the API."""
+    """The group, version, names and options of a kind."""
 
     group: str
     version: str

@@ -134,7 +134,7 @@ class _Walk:
     def node(self, annotation: object, where: str, doc: str = "") -> Schema:
         bare, rule, _ = _unwrapped(annotation)
         shape = self.shape(bare, rule, where)
-        _refuse_idle_rules(rule, shape, where)
+        _refuse_inapplicable_rules(rule, shape, where)
         return _ordered(shape | ({"description": doc} if doc else {}) | _keywords(rule))
 
     def shape(self, bare: object, rule: Rule, where: str) -> Schema:
@@ -163,7 +163,7 @@ def _map_of(value: Schema) -> Schema:
 
 
 def _unwrapped(annotation: object) -> tuple[object, Rule, bool]:
-    """The type inside, the rules around it, and whether it may be left out."""
+    """The type without annotations, its rules, and whether None is allowed."""
     rule, optional = Rule(), False
     while True:
         if get_origin(annotation) is Annotated:
@@ -182,12 +182,12 @@ def _required(field: msgspec.structs.FieldInfo) -> bool:
     return field.required and not optional if rule.required is None else rule.required
 
 
-def _refuse_idle_rules(rule: Rule, shape: Schema, where: str) -> None:
+def _refuse_inapplicable_rules(rule: Rule, shape: Schema, where: str) -> None:
     kind = shape.get("type", "")
-    fitting = _APPLICABLE[kind] | _ALWAYS_APPLICABLE
+    applicable = _APPLICABLE[kind] | _ALWAYS_APPLICABLE
     for name in Rule.__dataclass_fields__:
-        if getattr(rule, name) is not None and name not in fitting:
-            raise TypeError(f"{where}: the rule {name} says nothing about {kind} values")
+        if getattr(rule, name) is not None and name not in applicable:
+            raise TypeError(f"{where}: the rule {name} does not apply to {kind} values")
 
 
 def _keywords(rule: Rule) -> Schema:
@@ -209,5 +209,5 @@ def _first_paragraph(cls: type) -> str:
 
 
 def _ordered(shape: Schema) -> Schema:
-    """The keywords in reading order: what is deeply nested comes last."""
+    """The keywords in reading order: deeply nested ones come last."""
     return {key: shape[key] for key in _ORDER if key in shape}

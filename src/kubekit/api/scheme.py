@@ -86,22 +86,22 @@ def by_plural(group: str, version: str, plural: str) -> type[Object] | None:
 def decode(document: bytes | Mapping[str, Any]) -> Object:
     """The object in a document of any known kind, as JSON or already parsed."""
     head = _decoded(_Head, document, "document")
-    found = lookup(head.api_version, head.kind)
-    if found is None:
+    kind = lookup(head.api_version, head.kind)
+    if kind is None:
         raise UnknownKind(head.api_version, head.kind)
-    return decode_as(found, document)
+    return decode_as(kind, document)
 
 
 def decode_as(kind: type[T], document: bytes | Mapping[str, Any]) -> T:
     """The object in a document that is known to be of this kind.
 
-    The items of a list need it: built-in kinds leave apiVersion and kind out there.
+    The items of a list have no apiVersion and kind if the kind is built-in.
     """
     return _decoded(kind, document, kind.RESOURCE.kind)
 
 
 def decode_wire(shape: type[W], document: bytes | Mapping[str, Any]) -> W:
-    """The value of a type that is no kind, such as the envelope of an admission review."""
+    """The value of a type that is not a kind, such as the envelope of an admission review."""
     return _decoded(shape, document, shape.__name__)
 
 
@@ -115,20 +115,20 @@ def _decoder(shape: type[W]) -> msgspec.json.Decoder[W]:
     return msgspec.json.Decoder(shape)
 
 
-def _decoded(shape: type[W], document: bytes | Mapping[str, Any], word: str) -> W:
+def _decoded(shape: type[W], document: bytes | Mapping[str, Any], subject: str) -> W:
     try:
         if isinstance(document, bytes):
             decoder: msgspec.json.Decoder[W] = _decoder(shape)
             return decoder.decode(document)
         return msgspec.convert(document, type=shape)
     except _UNREADABLE:
-        return _decoded_without_nulls(shape, document, word)
+        return _decoded_without_nulls(shape, document, subject)
 
 
-def _decoded_without_nulls(shape: type[W], document: bytes | Mapping[str, Any], word: str) -> W:
+def _decoded_without_nulls(shape: type[W], document: bytes | Mapping[str, Any], subject: str) -> W:
     """The value in a document that could not be read as it stands.
 
-    Go writes null for an empty list or map and for a time that never was; it means absent.
+    Go writes null for an empty list or map and for an unset time; it means absent.
     """
     parsed: object = None
     try:
@@ -136,7 +136,7 @@ def _decoded_without_nulls(shape: type[W], document: bytes | Mapping[str, Any], 
         return msgspec.convert(_without_nulls(parsed), type=shape)
     except _UNREADABLE as error:
         path, why = _explained(error)
-        raise DecodeError(f"{word}{_name_in(parsed)}", path, why) from error
+        raise DecodeError(f"{subject}{_name_in(parsed)}", path, why) from error
 
 
 def _without_nulls(value: object) -> object:
@@ -187,7 +187,7 @@ def _check_free(registry: dict[_Key, type[Object]], key: _Key, kind: type[Object
 
 
 def _nearest(api_version: str, kind: str) -> type[Object]:
-    """The known kind most like this one; where several have its name, by apiVersion."""
+    """The known kind with the most similar name; of several, the most similar apiVersion."""
 
     def likeness(known: type[Object]) -> tuple[float, float]:
         resource = known.RESOURCE
@@ -196,5 +196,5 @@ def _nearest(api_version: str, kind: str) -> type[Object]:
     return max(kinds(), key=likeness)
 
 
-def _alike(asked: str, known: str) -> float:
-    return SequenceMatcher(None, asked[:_COMPARED].lower(), known.lower()).ratio()
+def _alike(wanted: str, known: str) -> float:
+    return SequenceMatcher(None, wanted[:_COMPARED].lower(), known.lower()).ratio()

@@ -1,4 +1,4 @@
-"""Status: what a server answers when it has no object to answer with."""
+"""Status: the response of a server if it is not an object, as for every error."""
 
 from typing import ClassVar, Literal
 

@@ -77,9 +77,9 @@ def seconds(when: datetime) -> datetime:
 
 
 def age(since: datetime, now: datetime) -> str:
-    """The time that has passed, in the largest unit that counts at least one: ``5m``, ``3d``.
+    """The time since then, in the largest unit of which at least one has passed: ``5m``, ``3d``.
 
-    An instant ahead of ours is ``0s`` old: two machines' clocks are never quite the same.
+    An instant in the future is ``0s`` old: the clocks of two machines always differ a little.
     """
     passed = max(_in_utc(now) - _in_utc(since), timedelta(0))
     return next(f"{passed // unit}{name}" for limit, unit, name in _AGES if passed < limit)

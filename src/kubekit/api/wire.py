@@ -1,4 +1,4 @@
-"""How a Python class is encoded as JSON, and what its CRD says about it.
+"""How a Python class is encoded as JSON, and its schema rules in the CRD.
 
 A kind is a tree of `Wire` structs. Reading is lenient: unknown fields are dropped, and no rule of
 the schema is enforced, because one stored object that breaks a newer rule must not hide the
@@ -23,7 +23,7 @@ INT_OR_STRING_QUANTITY: Final = (
 
 
 class Wire(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, gc=False):
-    """The base class of what is sent: immutable, with camelCase names, without empty fields.
+    """The base class of all API structs: immutable, with camelCase names, without empty fields.
 
     Subclasses repeat ``frozen=True, kw_only=True``: type checkers do not see inherited options.
     The cyclic garbage collector skips these structs: frozen trees have no cycles, and walking
@@ -47,7 +47,7 @@ class Cel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """What the CRD says of a field beyond its type. ``None`` means no rule."""
+    """The schema rules of a field beyond its type. ``None`` means no rule."""
 
     default: Any = None
     enum: tuple[str, ...] | None = None

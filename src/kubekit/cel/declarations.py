@@ -1,4 +1,4 @@
-"""What an expression may name: variables, functions, and the fields of objects."""
+"""The declarations of an expression: variables, functions, and the fields of objects."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -13,8 +13,8 @@ Fields = Mapping[str, Type]
 class Overload:
     """One overload of a function: its parameter types, its result type and its implementation.
 
-    ``run`` is given values of exactly these types, a parameter standing for any; one that is
-    ``open`` takes any value and refuses those it cannot use.
+    ``run`` receives values of exactly these types; a type parameter accepts any. With ``open`` it
+    receives any value, and refuses unsuitable ones itself.
     """
 
     function: str
@@ -28,19 +28,19 @@ class Overload:
 
     def __post_init__(self) -> None:
         """The names of the type parameters in the signature are found once."""
-        found: set[str] = set()
+        names: set[str] = set()
         todo = [self.result, *self.args]
         while todo:
             kind = todo.pop()
             if kind.kind is TypeKind.PARAM:
-                found.add(kind.name)
+                names.add(kind.name)
             todo += kind.params
-        object.__setattr__(self, "parameters", frozenset(found))
+        object.__setattr__(self, "parameters", frozenset(names))
 
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """All that an expression may name.
+    """The declarations that an expression can use.
 
     ``structs`` are the fields of each object type by its name, ``types`` the names of types.
     """
@@ -76,7 +76,7 @@ def method(
 def operator(
     name: str, id_: str, args: Iterable[Type], result: Type, run: Callable[..., Any]
 ) -> Overload:
-    """A function that tells the types of its values itself."""
+    """An operator that checks the types of its values itself."""
     return Overload(name, id_, tuple(args), result, run, open=True)
 
 

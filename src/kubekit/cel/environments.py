@@ -1,4 +1,4 @@
-"""What every expression of Kubernetes may call."""
+"""The environment with the functions of every expression of Kubernetes."""
 
 from collections.abc import Iterator
 from typing import Final

@@ -13,11 +13,11 @@ _LONGEST_LINE: Final = 16_384  # bytes of a line that is still quoted
 
 
 class CelError(Exception):
-    """Anything that is wrong with an expression or its evaluation."""
+    """The base class of the errors of an expression and its evaluation."""
 
 
 class CompileError(CelError):
-    """The expression cannot be used; the message holds every fault found."""
+    """The expression cannot be used. The message lists every issue."""
 
 
 class EvaluationError(CelError):
@@ -27,7 +27,8 @@ class EvaluationError(CelError):
 class CostExceeded(CelError):
     """The evaluation was stopped.
 
-    ``budget`` says whether the shared budget of all expressions is used up, and not the limit of one.
+    ``budget`` is true if the shared budget of all expressions is used up, and false if one expression
+    exceeded its own limit.
     """
 
     def __init__(self, message: str, *, budget: bool = False) -> None:
@@ -36,7 +37,7 @@ class CostExceeded(CelError):
 
 
 class NoSuchOverload(EvaluationError):
-    """A function or operator was given values of types it does not take."""
+    """A function or operator was called with values of types that it does not accept."""
 
     def __init__(self, message: str = "no such overload") -> None:
         super().__init__(message)
@@ -44,14 +45,14 @@ class NoSuchOverload(EvaluationError):
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """One fault; the offset counts characters, and is -1 where the fault is the whole."""
+    """One error. The offset counts characters; it is -1 if the error is about the whole expression."""
 
     offset: int
     text: str
 
 
 def compile_error(source: str, issues: Sequence[Issue]) -> CompileError:
-    """The issues as one error, in the order of the source; of many only the first found."""
+    """The issues as one error, in the order of the source; at most `MOST_ISSUES` of them."""
     positioned = [(*_position(source, issue.offset), issue.text) for issue in issues[:MOST_ISSUES]]
     positioned.sort(key=lambda item: item[:2])
     lines = source.split("\n")

@@ -25,7 +25,7 @@ class ProgramError(CompileError):
 
 
 class Budget:
-    """What the expressions of one request may cost together, and each of them alone."""
+    """The cost limits of the expressions of one request: of all together, and of each alone."""
 
     __slots__ = ("per_call", "remaining", "steps")
 
@@ -35,14 +35,14 @@ class Budget:
         self.steps = work.MOST
 
     def spend(self, cost: int) -> None:
-        """Take the cost off. Raises `CostExceeded` if there is not so much left."""
+        """Subtract the cost. Raises `CostExceeded` if less is left."""
         if cost > self.remaining:
             raise CostExceeded("running out of cost budget", budget=True)
         self.remaining -= cost
 
 
 class Program:
-    """A compiled expression. It holds nothing of any evaluation, so it may be shared."""
+    """A compiled expression. It has no state of an evaluation, so it may be shared."""
 
     __slots__ = ("_plan", "source", "tree", "variables")
 
@@ -59,8 +59,8 @@ class Program:
     def evaluate(self, variables: Mapping[str, Any], budget: Budget) -> Value:
         """The value of the expression.
 
-        Raises `EvaluationError`, or `CostExceeded` for a cost over the budget. A variable that is
-        left out is an error where the expression asks for it.
+        Raises `EvaluationError`, or `CostExceeded` for a cost over the budget. A missing variable
+        is an error only when the expression reads it.
         """
         return self.run([variables.get(name, MISSING) for name in self._plan.slots], budget)
 
@@ -91,7 +91,7 @@ def _charge(frame: Frame, budget: Budget) -> None:
 
 
 def compile_expression(source: str, environment: Environment) -> Program:
-    """The expression, checked against what it may name. Raises `CompileError`."""
+    """The expression, checked against the declarations. Raises `CompileError`."""
     try:
         tree = parse(source)
         issues = check(tree, environment) or validate(tree)
@@ -105,11 +105,11 @@ def compile_expression(source: str, environment: Environment) -> Program:
 
 
 def _names(tree: Node) -> set[str]:
-    found = set()
-    todo = [tree]
-    while todo:
-        node = todo.pop()
+    names = set()
+    pending = [tree]
+    while pending:
+        node = pending.pop()
         if type(node) is Ident:
-            found.add(node.name.removeprefix("."))
-        todo += children(node)
-    return found
+            names.add(node.name.removeprefix("."))
+        pending += children(node)
+    return names

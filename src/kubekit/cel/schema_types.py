@@ -1,7 +1,7 @@
-"""Schemas as types: what an expression may select, how large it may be, and how it is seen.
+"""Schemas as types: the fields that an expression may select, their largest sizes, and their views.
 
-The sizes are bounds for the estimate of a rule's cost. Without a limit in the schema they are as
-much as fits in a request.
+The sizes are bounds for the estimate of a rule's cost. Without a limit in the schema a size is
+as large as fits in a request.
 """
 
 import base64
@@ -79,26 +79,26 @@ class Declared:
     element: "Declared | None" = None
 
     def member(self, key: str) -> "Declared | None":
-        """The type of a property, if expressions can spell its name."""
+        """The type of a property, if its name can be escaped for expressions."""
         spelled = escaped(key)
         return (self.fields or {}).get(spelled) if spelled is not None else None
 
     def structs(self) -> dict[str, Fields]:
         """The fields of this type and of all below it, by the names of the types."""
-        found: dict[str, Fields] = {}
-        todo = [self]
-        while todo:
-            node = todo.pop()
+        structs: dict[str, Fields] = {}
+        pending = [self]
+        while pending:
+            node = pending.pop()
             if node.fields is not None:
-                found[node.type.name] = {name: inner.type for name, inner in node.fields.items()}
-                todo += node.fields.values()
+                structs[node.type.name] = {name: inner.type for name, inner in node.fields.items()}
+                pending += node.fields.values()
             if node.element is not None:
-                todo.append(node.element)
-        return found
+                pending.append(node.element)
+        return structs
 
 
 def declared(schema: Schema, *, is_root: bool = False, name: str = _ROOT) -> Declared | None:
-    """The type of the schema; None if expressions cannot see it."""
+    """The type of the schema; None if expressions cannot access it."""
     if schema.get("x-kubernetes-int-or-string"):
         return Declared(DYN, _int_or_string, 1, _text_size(schema))
     make = _TYPES.get(schema.get("type", ""))
@@ -108,7 +108,7 @@ def declared(schema: Schema, *, is_root: bool = False, name: str = _ROOT) -> Dec
 
 
 def with_metadata(schema: Schema) -> Schema:
-    """The schema of an object, with what is known of all objects."""
+    """The schema of an object, with the fields that all objects have."""
     properties = schema.get("properties", {})
     metadata = properties.get("metadata", {})
     known = metadata.get("properties", {})
@@ -168,14 +168,14 @@ def _object(schema: Schema, name: str) -> Declared | None:
     smallest = 2
     for key, inner in schema.get("properties", {}).items():
         spelled = escaped(key)
-        found = declared(inner, is_root=is_embedded(inner), name=f"{name}.{spelled}")
-        if found is None:
+        inner_type = declared(inner, is_root=is_embedded(inner), name=f"{name}.{spelled}")
+        if inner_type is None:
             continue
         if spelled is not None:
-            fields[spelled] = found
-            shapes[spelled] = (key, found.wrap)
+            fields[spelled] = inner_type
+            shapes[spelled] = (key, inner_type.wrap)
         if key in schema.get("required", ()) and inner.get("default") is None:
-            smallest += len(key.encode()) + found.smallest + 4
+            smallest += len(key.encode()) + inner_type.smallest + 4
     shape = ObjectShape(shapes)
     wrap = _nullable(schema, lambda value: Entries(value, shape))
     return Declared(struct(name), wrap, smallest, fields=fields)
@@ -188,9 +188,11 @@ def _map(schema: Schema, values: Schema, name: str) -> Declared | None:
     size = _limit(schema, "maxProperties")
     if size is None:
         size = (REQUEST_BYTES - 2) // (element.smallest + 6)
-    every = _not_null(values, element.wrap)
-    shape = ObjectShape({}, every)
-    wrap = itself if every is itself else _nullable(schema, lambda value: Entries(value, shape))
+    value_view = _not_null(values, element.wrap)
+    shape = ObjectShape({}, value_view)
+    wrap = (
+        itself if value_view is itself else _nullable(schema, lambda value: Entries(value, shape))
+    )
     return Declared(map_of(STRING, element.type), wrap, 2, size, element=element)
 
 
@@ -235,16 +237,16 @@ def _number(_schema: Schema, _name: str) -> Declared:
 
 
 def _nullable(schema: Schema, wrap: Wrap) -> Wrap:
-    """The view of something that may be null."""
+    """The view of a value that may be null."""
     if not schema.get("nullable") or wrap is itself:
         return wrap
     return lambda value: None if value is None else wrap(value)
 
 
 def _not_null(schema: Schema, wrap: Wrap) -> Wrap:
-    """The view of an item or a value of a map, which is refused if it is null and may not be.
+    """The view of an item or a value of a map. A null is refused unless the schema allows it.
 
-    A document has been judged by its schema before; what needs no view is not judged again.
+    The document was validated before, so a value that needs no view is not checked again.
     """
     if wrap is itself or schema.get("nullable"):
         return _nullable(schema, wrap)
@@ -271,10 +273,10 @@ def _as_double(value: Value) -> Value:
 
 def _parsed(parse: Callable[[str], Any], words: str) -> Wrap:
     def view(value: Value) -> Value:
-        found = parse(value) if type(value) is str else value
-        if found is None and value is not None:
+        parsed = parse(value) if type(value) is str else value
+        if parsed is None and value is not None:
             raise EvaluationError(f"Invalid {words} {value}")
-        return found
+        return parsed
 
     return view
 

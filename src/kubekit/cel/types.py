@@ -1,4 +1,4 @@
-"""The types of expressions, and how they are spelled in messages."""
+"""The types of expressions, and their names in messages."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -27,7 +27,7 @@ class TypeKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """A type. ``name`` is the one a program sees, for example by ``type(x)``."""
+    """A type. ``name`` is the name that an expression sees, for example by ``type(x)``."""
 
     kind: TypeKind
     name: str
@@ -114,7 +114,7 @@ def is_optional(kind: Type) -> bool:
 
 
 def unwrapped(kind: Type) -> Type:
-    """The type inside an optional; any other as it is."""
+    """The type inside an optional; any other type unchanged."""
     return kind.params[0] if is_optional(kind) else kind
 
 

@@ -1,11 +1,11 @@
 """The values of expressions.
 
-Most are Python's own: bool, int, float, str, bytes, list, dict and None. What Python has no type
-for is below. Since a bool is an int in Python and not in CEL, values are distinguished by their
+Most are Python's own: bool, int, float, str, bytes, list, dict and None. The other types are below.
+Since a bool is an int in Python and not in CEL, values are distinguished by their
 exact type, never by isinstance.
 
-A dict that holds the values of a map has the map's keys, save that true and false have stand-ins:
-to a dict they would be the keys 1 and 0.
+A dict that represents a map has the same keys, except for true and false: they are replaced by a
+`BoolKey`, because to a dict they would be the keys 1 and 0.
 """
 
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ class Duration:
 
 @dataclass(frozen=True, slots=True)
 class Timestamp:
-    """An instant. ``offset`` is the zone it was written in, which only its text shows."""
+    """An instant. ``offset`` is the zone it was written in, which matters only to its text."""
 
     nanos: int
     offset: timedelta = timedelta(0)
@@ -47,7 +47,7 @@ class Timestamp:
 
 @dataclass(frozen=True, slots=True)
 class TypeValue:
-    """A type as a value: what ``type(x)`` gives."""
+    """A type as a value, the result of ``type(x)``."""
 
     name: str
 
@@ -81,7 +81,7 @@ def key_of(value: Value) -> Value:
 
 
 def key_value(key: Value) -> Value:
-    """The value that the key of a dict stands for."""
+    """The value that the key of a dict represents."""
     return key.value if type(key) is BoolKey else key
 
 

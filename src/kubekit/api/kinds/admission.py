@@ -46,7 +46,7 @@ class MatchCondition(Wire, frozen=True, kw_only=True):
     """An expression that must hold for a webhook to be called."""
 
     name: str = ""
-    """What the condition is called."""
+    """The name of the condition."""
     expression: str = ""
     """The condition in the Common Expression Language, about object, oldObject and request."""
 
@@ -57,7 +57,7 @@ class ValidatingWebhook(Wire, frozen=True, kw_only=True):
     name: str = ""
     """The name of the webhook, a domain of at least three parts."""
     client_config: WebhookClientConfig = msgspec.field(default_factory=WebhookClientConfig)
-    """Where the webhook is."""
+    """The address of the webhook."""
     rules: Annotated[tuple[RuleWithOperations, ...], Rule(list_type="atomic", nullable=True)] = ()
     """The requests that the webhook reviews; one of the rules must match."""
     failure_policy: str | None = None

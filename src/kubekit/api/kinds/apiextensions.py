@@ -42,7 +42,7 @@ class CrdSchema(Wire, frozen=True, kw_only=True):
 
 
 class CrdScale(Wire, frozen=True, kw_only=True):
-    """Where the scale subresource finds its numbers."""
+    """The fields that the scale subresource reads and writes."""
 
     spec_replicas_path: str = ""
     """The path under .spec of how many are wanted."""
@@ -58,7 +58,7 @@ class CrdSubresources(Wire, frozen=True, kw_only=True):
     status: dict[str, Any] | None = None
     """Whether the status is written on its own: it is if this is there."""
     scale: CrdScale | None = None
-    """Where the scale finds its numbers; without it there is none."""
+    """The fields of the scale subresource; without them there is none."""
 
 
 class CrdColumn(Wire, frozen=True, kw_only=True):
@@ -75,14 +75,14 @@ class CrdColumn(Wire, frozen=True, kw_only=True):
     priority: Int32 = 0
     """Zero for a column that is always shown; others are shown in wide output only."""
     json_path: str = ""
-    """Where an object has the value, such as .spec.size."""
+    """The path of the value, such as .spec.size."""
 
 
 class SelectableField(Wire, frozen=True, kw_only=True):
     """A field that lists may be narrowed by."""
 
     json_path: str = ""
-    """Where an object has the field, such as .spec.colour."""
+    """The path of the field, such as .spec.colour."""
 
 
 class CrdVersion(Wire, frozen=True, kw_only=True):
@@ -147,7 +147,7 @@ class CustomResourceDefinitionStatus(Wire, frozen=True, kw_only=True):
     """Whether the kind is served (Established), and in which versions objects are stored."""
 
     conditions: Annotated[tuple[CoreCondition, ...], list_map("type")] = ()
-    """Whether the names are accepted, the kind is established, the definition is going."""
+    """Whether the names are accepted, the kind is established, the definition is terminating."""
     accepted_names: CrdNames | None = None
     """The names that are in use."""
     stored_versions: _Texts = ()
@@ -155,7 +155,7 @@ class CustomResourceDefinitionStatus(Wire, frozen=True, kw_only=True):
 
 
 class CustomResourceDefinition(Object, frozen=True, kw_only=True):
-    """A kind that a plane serves without having been built with it."""
+    """A kind that a plane serves although it is not built in."""
 
     RESOURCE: ClassVar[Resource] = Resource(
         group="apiextensions.k8s.io",

@@ -19,12 +19,12 @@ _Texts = Annotated[tuple[str, ...], Rule(list_type="atomic", nullable=True)]
 
 
 class UserInfo(Wire, frozen=True, kw_only=True):
-    """Who is asking. ``extra`` carries what the authenticator knew besides."""
+    """The authenticated user. ``extra`` has further attributes from the authenticator."""
 
     username: str = ""
     """The name."""
     uid: str = ""
-    """What tells the user from another of that name at another time."""
+    """The identity of the user, which differs from that of a later user of the same name."""
     groups: _Texts = ()
     """The groups that the user is in."""
     extra: Annotated[dict[str, _Texts], _NULLABLE] = {}
@@ -37,20 +37,20 @@ class TokenReviewSpec(Wire, frozen=True, kw_only=True):
     token: str = ""
     """The token."""
     audiences: _Texts = ()
-    """Who wants to know it, in the words of a token; without any it is the plane itself."""
+    """The audiences that the token must be meant for; the plane itself if there are none."""
 
 
 class TokenReviewStatus(Wire, frozen=True, kw_only=True):
-    """The answer; ``audiences`` are those that both sides know."""
+    """The result. ``audiences`` are those of both the review and the token."""
 
     authenticated: bool = False
-    """Whether the token is good."""
+    """Whether the token is valid."""
     user: UserInfo = msgspec.field(default_factory=UserInfo)
     """The user that the token belongs to."""
     audiences: _Texts = ()
-    """The audiences of the question that the token is meant for."""
+    """The audiences of the review that the token is meant for."""
     error: str = ""
-    """Why it is not good."""
+    """Why it is not valid."""
 
 
 class TokenReview(Object, frozen=True, kw_only=True):
@@ -69,11 +69,11 @@ class TokenReview(Object, frozen=True, kw_only=True):
     spec: TokenReviewSpec = msgspec.field(default_factory=TokenReviewSpec)
     """The token to authenticate."""
     status: TokenReviewStatus = msgspec.field(default_factory=TokenReviewStatus)
-    """The answer."""
+    """The result."""
 
 
 class BoundObjectReference(Wire, frozen=True, kw_only=True):
-    """The object whose end is the token's end."""
+    """The object that the token is bound to: it ends with the object."""
 
     api_version: str = ""
     """The group and version of the object."""
@@ -89,11 +89,11 @@ class TokenRequestSpec(Wire, frozen=True, kw_only=True):
     """A token for these audiences, for so long."""
 
     audiences: Annotated[tuple[str, ...], Rule(list_type="atomic", nullable=True)] = always(())
-    """Who is to take the token; without any it is the plane itself."""
+    """The audiences of the token; the plane itself if there are none."""
     expiration_seconds: Annotated[int | None, _NULLABLE] = None
-    """How long the token is to be good; at least ten minutes."""
+    """How long the token is valid; at least ten minutes."""
     bound_object_ref: Annotated[BoundObjectReference | None, _NULLABLE] = None
-    """The object whose end is to be the token's."""
+    """The object that the token is bound to: it ends with the object."""
 
 
 class TokenRequestStatus(Wire, frozen=True, kw_only=True):
@@ -115,13 +115,13 @@ class TokenRequest(Object, frozen=True, kw_only=True):
     api_version: Literal["authentication.k8s.io/v1"] = always(_API_VERSION)
     kind: Literal["TokenRequest"] = always("TokenRequest")
     spec: TokenRequestSpec = msgspec.field(default_factory=TokenRequestSpec)
-    """What the token is to be."""
+    """The requested token."""
     status: TokenRequestStatus = msgspec.field(default_factory=TokenRequestStatus)
     """The token."""
 
 
 class SelfSubjectReviewStatus(Wire, frozen=True, kw_only=True):
-    """The answer."""
+    """The result."""
 
     user_info: UserInfo = msgspec.field(default_factory=UserInfo)
     """The calling user."""
@@ -141,4 +141,4 @@ class SelfSubjectReview(Object, frozen=True, kw_only=True):
     api_version: Literal["authentication.k8s.io/v1"] = always(_API_VERSION)
     kind: Literal["SelfSubjectReview"] = always("SelfSubjectReview")
     status: SelfSubjectReviewStatus = msgspec.field(default_factory=SelfSubjectReviewStatus)
-    """The answer."""
+    """The result."""

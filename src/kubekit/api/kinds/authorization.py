@@ -75,9 +75,9 @@ class SubjectAccessReviewSpec(Wire, frozen=True, kw_only=True):
     """A user, and what the user wants to do. One kind of attributes is set."""
 
     resource_attributes: Annotated[ResourceAttributes | None, _NULLABLE] = None
-    """What is asked about a resource."""
+    """The verb and the resource to check."""
     non_resource_attributes: Annotated[NonResourceAttributes | None, _NULLABLE] = None
-    """What is asked about a path."""
+    """The verb and the path to check."""
     user: str = ""
     """The name of the user."""
     groups: _Texts = ()
@@ -89,20 +89,20 @@ class SubjectAccessReviewSpec(Wire, frozen=True, kw_only=True):
 
 
 class SubjectAccessReviewStatus(Wire, frozen=True, kw_only=True):
-    """The answer. Neither allowed nor denied means that no authorizer had an opinion."""
+    """The result. Neither allowed nor denied means that no authorizer had an opinion."""
 
     allowed: bool = msgspec.field(default_factory=bool)
-    """Whether the user may."""
+    """Whether the user is authorized."""
     denied: bool = False
     """Whether an authorizer denied it."""
     reason: str = ""
-    """Why the user may."""
+    """The reason of the decision."""
     evaluation_error: str = ""
-    """What went wrong on the way to the answer."""
+    """The error of the evaluation, if any."""
 
 
 class SubjectAccessReview(Object, frozen=True, kw_only=True):
-    """The question whether a user may do something."""
+    """Checks whether a user is authorized."""
 
     RESOURCE: ClassVar[Resource] = Resource(
         group=GROUP,
@@ -115,13 +115,13 @@ class SubjectAccessReview(Object, frozen=True, kw_only=True):
     api_version: Literal["authorization.k8s.io/v1"] = always(_API_VERSION)
     kind: Literal["SubjectAccessReview"] = always("SubjectAccessReview")
     spec: Annotated[SubjectAccessReviewSpec, Rule(required=False)]
-    """The question."""
+    """The request to check."""
     status: SubjectAccessReviewStatus = msgspec.field(default_factory=SubjectAccessReviewStatus)
-    """The answer."""
+    """The result of the check."""
 
 
 class LocalSubjectAccessReview(Object, frozen=True, kw_only=True):
-    """The question whether a user may do something in the namespace of the question."""
+    """Checks whether a user is authorized, in the namespace of the review."""
 
     RESOURCE: ClassVar[Resource] = Resource(
         group=GROUP,
@@ -133,22 +133,22 @@ class LocalSubjectAccessReview(Object, frozen=True, kw_only=True):
     api_version: Literal["authorization.k8s.io/v1"] = always(_API_VERSION)
     kind: Literal["LocalSubjectAccessReview"] = always("LocalSubjectAccessReview")
     spec: Annotated[SubjectAccessReviewSpec, Rule(required=False)]
-    """The question."""
+    """The request to check."""
     status: SubjectAccessReviewStatus = msgspec.field(default_factory=SubjectAccessReviewStatus)
-    """The answer."""
+    """The result of the check."""
 
 
 class SelfSubjectAccessReviewSpec(Wire, frozen=True, kw_only=True):
     """What the caller wants to do. One kind of attributes is set."""
 
     resource_attributes: Annotated[ResourceAttributes | None, _NULLABLE] = None
-    """What is asked about a resource."""
+    """The verb and the resource to check."""
     non_resource_attributes: Annotated[NonResourceAttributes | None, _NULLABLE] = None
-    """What is asked about a path."""
+    """The verb and the path to check."""
 
 
 class SelfSubjectAccessReview(Object, frozen=True, kw_only=True):
-    """The question whether the caller may do something."""
+    """Checks whether the caller is authorized."""
 
     RESOURCE: ClassVar[Resource] = Resource(
         group=GROUP,
@@ -161,13 +161,13 @@ class SelfSubjectAccessReview(Object, frozen=True, kw_only=True):
     api_version: Literal["authorization.k8s.io/v1"] = always(_API_VERSION)
     kind: Literal["SelfSubjectAccessReview"] = always("SelfSubjectAccessReview")
     spec: Annotated[SelfSubjectAccessReviewSpec, Rule(required=False)]
-    """The question."""
+    """The request to check."""
     status: SubjectAccessReviewStatus = msgspec.field(default_factory=SubjectAccessReviewStatus)
-    """The answer."""
+    """The result of the check."""
 
 
 class SelfSubjectRulesReviewSpec(Wire, frozen=True, kw_only=True):
-    """The namespace that is asked about."""
+    """The namespace to check."""
 
     namespace: str = ""
     """The namespace, which is required."""
@@ -207,11 +207,11 @@ class SubjectRulesReviewStatus(Wire, frozen=True, kw_only=True):
     incomplete: bool = msgspec.field(default_factory=bool)
     """Whether there may be more."""
     evaluation_error: str = ""
-    """What went wrong on the way to the answer."""
+    """The error of the evaluation, if any."""
 
 
 class SelfSubjectRulesReview(Object, frozen=True, kw_only=True):
-    """The question what the caller may do at all."""
+    """Lists what the caller is authorized to do."""
 
     RESOURCE: ClassVar[Resource] = Resource(
         group=GROUP,
@@ -224,6 +224,6 @@ class SelfSubjectRulesReview(Object, frozen=True, kw_only=True):
     api_version: Literal["authorization.k8s.io/v1"] = always(_API_VERSION)
     kind: Literal["SelfSubjectRulesReview"] = always("SelfSubjectRulesReview")
     spec: Annotated[SelfSubjectRulesReviewSpec, Rule(required=False)]
-    """The question."""
+    """The request to check."""
     status: SubjectRulesReviewStatus = msgspec.field(default_factory=SubjectRulesReviewStatus)
-    """The answer."""
+    """The result of the check."""

@@ -89,9 +89,9 @@ class Namespace(Object, frozen=True, kw_only=True):
     api_version: Literal["v1"] = always("v1")
     kind: Literal["Namespace"] = always("Namespace")
     spec: NamespaceSpec = msgspec.field(default_factory=NamespaceSpec)
-    """What holds the Namespace."""
+    """The finalizers of the Namespace."""
     status: NamespaceStatus = msgspec.field(default_factory=NamespaceStatus)
-    """How far the Namespace is in its life."""
+    """The phase of the Namespace, and what its deletion waits for."""
 
 
 class ConfigMap(Object, frozen=True, kw_only=True):
@@ -117,7 +117,7 @@ class ConfigMap(Object, frozen=True, kw_only=True):
 
 
 class Secret(Object, frozen=True, kw_only=True):
-    """Settings and files that few may read."""
+    """Settings and files that only some users may read."""
 
     RESOURCE: ClassVar[Resource] = Resource(
         group="",
@@ -130,7 +130,7 @@ class Secret(Object, frozen=True, kw_only=True):
     api_version: Literal["v1"] = always("v1")
     kind: Literal["Secret"] = always("Secret")
     data: dict[str, _Text] = {}
-    """What is kept, by name, in base64."""
+    """The data, by name, in base64."""
     string_data: dict[str, _Text] = {}
     """The same in plain text, for writing only: it becomes part of the data."""
     type: str = ""

@@ -54,9 +54,9 @@ class CoreEvent(Object, frozen=True, kw_only=True):
     api_version: Literal["v1"] = always("v1")
     kind: Literal["Event"] = always("Event")
     involved_object: ObjectReference
-    """What it happened to."""
+    """The object of the event."""
     related: ObjectReference | None = None
-    """Another object that had a part in it."""
+    """Another object that is involved."""
     type: str = ""
     """Normal, or Warning."""
     reason: str = ""
@@ -66,11 +66,11 @@ class CoreEvent(Object, frozen=True, kw_only=True):
     message: str = ""
     """What happened, for people to read."""
     source: EventSource = msgspec.field(default_factory=EventSource)
-    """Who tells it."""
+    """The reporter, in the old shape."""
     reporting_component: str = ""
-    """The controller that tells it, such as example.com/controller."""
+    """The controller that reports it, such as example.com/controller."""
     reporting_instance: str = ""
-    """Which of several processes of the controller tells it."""
+    """The instance of the controller that reports it."""
     first_timestamp: datetime | None = None
     """When it happened first."""
     last_timestamp: datetime | None = None
@@ -84,7 +84,7 @@ class CoreEvent(Object, frozen=True, kw_only=True):
 
 
 class Event(Object, frozen=True, kw_only=True):
-    """An event in the new shape. The fields named deprecated carry the old one's."""
+    """An event in the new shape. The fields named deprecated have the values of the old one."""
 
     RESOURCE: ClassVar[Resource] = Resource(
         group="events.k8s.io",
@@ -104,9 +104,9 @@ class Event(Object, frozen=True, kw_only=True):
     api_version: Literal["events.k8s.io/v1"] = always("events.k8s.io/v1")
     kind: Literal["Event"] = always("Event")
     regarding: ObjectReference | None = None
-    """What it happened to."""
+    """The object of the event."""
     related: ObjectReference | None = None
-    """Another object that had a part in it."""
+    """Another object that is involved."""
     type: str = ""
     """Normal, or Warning."""
     reason: str = ""
@@ -116,9 +116,9 @@ class Event(Object, frozen=True, kw_only=True):
     note: str = ""
     """What happened, for people to read."""
     reporting_controller: str = ""
-    """The controller that tells it, such as example.com/controller."""
+    """The controller that reports it, such as example.com/controller."""
     reporting_instance: str = ""
-    """Which of several processes of the controller tells it."""
+    """The instance of the controller that reports it."""
     event_time: MicroTime | None = None
     """When it happened first, to the microsecond."""
     series: EventSeries | None = None

@@ -1,4 +1,4 @@
-r"""Field selectors: which objects are meant, by a few of their fields.
+r"""Field selectors: they select objects by a few of their fields.
 
 The string form (``metadata.name=web,status.phase!=Running``) has no sets and no test for presence;
 an absent field is an empty one. In a value, ``\,`` ``\=`` and ``\\`` stand for the character
@@ -51,7 +51,7 @@ EVERYTHING: Final = FieldSelector()
 
 
 def parse(text: str) -> FieldSelector:
-    """The selector that the string form spells. An empty text, or an empty term, says nothing."""
+    """The selector that the string form spells. An empty text or term selects everything."""
     terms = [_requirement(text, at, term) for at, term in _terms(text) if term]
     return FieldSelector(tuple(sorted(terms, key=str)))
 

@@ -64,7 +64,7 @@ class Requirement:
                 return f"{self.key}{self.operator}{''.join(self.values)}"
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Whether the labels satisfy this condition. Those that deny also match absent labels."""
+        """Whether the labels satisfy this condition. A negative condition also matches absent labels."""
         value = labels.get(self.key)
         match self.operator:
             case Operator.EXISTS:

@@ -1,4 +1,4 @@
-"""Label selectors: which objects are meant, by their labels.
+"""Label selectors: they select objects by their labels.
 
 The string form (``app=web,tier in (a,b),!draft``) is used in list and watch requests and in the
 scale subresource; the typed form (`meta.LabelSelector`) in specs. Both become a `Selector`,
@@ -65,8 +65,8 @@ class Selector:
 
 
 EVERYTHING: Final = Selector()
-# A contradiction rather than a special case: it still selects nothing after it was printed and
-# sent, while the empty string, which is what Kubernetes prints, would ask for everything.
+# A contradiction, so that it still selects nothing after it was printed and sent. Kubernetes prints an
+# empty string for it, which selects everything.
 NOTHING: Final = Selector(
     (Requirement("nothing", Operator.EXISTS), Requirement("nothing", Operator.DOES_NOT_EXIST))
 )
@@ -83,14 +83,14 @@ def select(requirements: Iterable[Requirement]) -> Selector:
 
 
 def from_labels(labels: Mapping[str, str]) -> Selector:
-    """The selector of objects that carry all these labels."""
+    """The selector of objects that have all these labels."""
     return select(
         Requirement(key, Operator.EQUALS, frozenset((value,))) for key, value in labels.items()
     )
 
 
 def from_typed(typed: LabelSelector | None) -> Selector:
-    """What the typed form means. An absent one selects nothing, an empty one everything."""
+    """The selector of the typed form. An absent form selects nothing, an empty one everything."""
     if typed is None:
         return NOTHING
     equal = from_labels(typed.match_labels).requirements

@@ -1,4 +1,4 @@
-"""Texts that address something: hosts, networks, URIs. See `structural_formats`."""
+"""Texts that address something: hosts, networks, URIs. See `formats`."""
 
 import re
 from ipaddress import IPv4Address, IPv6Address

@@ -130,24 +130,24 @@ def _segment_faults(text: str, *, is_whole: bool) -> Iterator[str]:
             yield f"may not contain '{letter}'"
 
 
-def _text(place: str, value: object) -> str:
+def _text(location: str, value: object) -> str:
     if value is not None and not isinstance(value, str):
-        raise MetadataTypeError(_unfit(value, f"struct field {place}", "string"))
+        raise MetadataTypeError(_unfit(value, f"struct field {location}", "string"))
     return value or ""
 
 
-def _whole(place: str, value: object) -> int | None:
+def _whole(location: str, value: object) -> int | None:
     if type(value) is int and -(2**63) <= value < 2**63:
         return value
     if value is None:
         return None
     shown = f" {json.dumps(value)}" if type(value) in (int, float) else ""
-    raise MetadataTypeError(_unfit(value, f"struct field {place}", "int64", shown))
+    raise MetadataTypeError(_unfit(value, f"struct field {location}", "int64", shown))
 
 
-def _truth(place: str, value: object) -> bool | None:
+def _truth(location: str, value: object) -> bool | None:
     if value is not None and not isinstance(value, bool):
-        raise MetadataTypeError(_unfit(value, f"struct field {place}", "bool"))
+        raise MetadataTypeError(_unfit(value, f"struct field {location}", "bool"))
     return value
 
 
@@ -166,41 +166,41 @@ def _time(_place: str, value: object) -> str | None:
         ) from None
 
 
-def _texts(place: str, value: object) -> dict[str, str]:
-    members = _expected(place, value, dict, "map[string]string")
-    return {name: _text(place, text) for name, text in members.items()}
+def _texts(location: str, value: object) -> dict[str, str]:
+    members = _expected(location, value, dict, "map[string]string")
+    return {name: _text(location, text) for name, text in members.items()}
 
 
-def _names(place: str, value: object) -> list[str]:
-    return [_text(place, text) for text in _expected(place, value, list, "[]string")]
+def _names(location: str, value: object) -> list[str]:
+    return [_text(location, text) for text in _expected(location, value, list, "[]string")]
 
 
-def _owners(place: str, value: object) -> list[Document]:
-    items = _expected(place, value, list, "[]v1.OwnerReference")
-    return [_owner(place, item) for item in items]
+def _owners(location: str, value: object) -> list[Document]:
+    items = _expected(location, value, list, "[]v1.OwnerReference")
+    return [_owner(location, item) for item in items]
 
 
-def _owner(place: str, item: object) -> Document:
-    given = _expected(place, item, dict, "v1.OwnerReference")
-    inner = place.replace("ObjectMeta", "OwnerReference")
+def _owner(location: str, item: object) -> Document:
+    given = _expected(location, item, dict, "v1.OwnerReference")
+    inner = location.replace("ObjectMeta", "OwnerReference")
     read = {name: how(f"{inner}.{name}", given.get(name)) for name, how in _OWNER.items()}
     return {name: value for name, value in read.items() if value is not None}
 
 
-def _managed(place: str, value: object) -> list[Any]:
-    items: list[Any] = _expected(place, value, list, "[]v1.ManagedFieldsEntry")
-    return [_expected(place, item, dict, "v1.ManagedFieldsEntry") for item in items]
+def _managed(location: str, value: object) -> list[Any]:
+    items: list[Any] = _expected(location, value, list, "[]v1.ManagedFieldsEntry")
+    return [_expected(location, item, dict, "v1.ManagedFieldsEntry") for item in items]
 
 
-def _expected(place: str, value: object, wanted: type, words: str) -> Any:  # noqa: ANN401 - JSON
+def _expected(location: str, value: object, wanted: type, words: str) -> Any:  # noqa: ANN401 - JSON
     if value is not None and not isinstance(value, wanted):
-        raise MetadataTypeError(_unfit(value, f"struct field {place}", words))
+        raise MetadataTypeError(_unfit(value, f"struct field {location}", words))
     return wanted() if value is None else value
 
 
-def _unfit(value: object, place: str, wanted: str, shown: str = "") -> str:
+def _unfit(value: object, location: str, wanted: str, shown: str = "") -> str:
     given = _JSON_TYPES[type(value)]
-    return f"json: cannot unmarshal {given}{shown} into Go {place} of type {wanted}"
+    return f"json: cannot unmarshal {given}{shown} into Go {location} of type {wanted}"
 
 
 _Read = Callable[[str, Any], Any]

@@ -8,7 +8,7 @@ from kubekit.api.structural.nodes import LIST_KEYS, LIST_TYPE, Document, Schema,
 
 
 def list_errors(document: object, schema: Schema, path: Path = Path()) -> Iterator[FieldError]:  # noqa: B008 - a path is a text
-    """Each item that is there twice. A key that is missing is one more value a key may have."""
+    """Each duplicate item. A missing key is a value of its own when keys are compared."""
     if isinstance(document, list):
         yield from _repeated(document, schema, path)
         for position, item in enumerate(document):
@@ -57,5 +57,5 @@ def _duplicates(identities: list[Any], path: Path) -> Iterator[FieldError]:
 
 
 def _keys(item: Document | None, schema: Schema) -> Document:
-    given = item or {}
-    return {key: given[key] for key in sorted(schema[LIST_KEYS]) if key in given}
+    present = item or {}
+    return {key: present[key] for key in sorted(schema[LIST_KEYS]) if key in present}

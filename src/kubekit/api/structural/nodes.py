@@ -6,7 +6,7 @@ from typing import Any, Final
 Schema = Mapping[str, Any]
 Document = dict[str, Any]
 Spend = Callable[[float], None]
-"""Is called with the microseconds that a step is about to take, and may raise to end it."""
+"""A function that is called with the microseconds that a step will take; it may raise to end it."""
 
 EMBEDDED: Final = "x-kubernetes-embedded-resource"
 INT_OR_STRING: Final = "x-kubernetes-int-or-string"
@@ -18,11 +18,11 @@ OBJECT_FIELDS: Final = ("apiVersion", "kind", "metadata")
 
 
 def unlimited(_microseconds: float) -> None:
-    """No limit of the time."""
+    """Set no time limit."""
 
 
 def describes_objects(schema: Schema) -> bool:
-    """Whether objects are what belongs here; where no type is named, anything may."""
+    """Whether the schema allows objects; without a type it allows any value."""
     return bool(schema.get("type", "object") == "object")
 
 

@@ -13,14 +13,14 @@ from typing import Any, Final
 from kubekit.api.fields import FieldError, Path, forbidden
 from kubekit.api.structural.nodes import EMBEDDED, OBJECT_FIELDS, PRESERVE, Document, Schema
 
-# A hint costs a search; a document full of rubbish must not buy many of them.
+# Each hint costs a search, so their number is limited for a document with many unknown fields.
 _MOST_HINTS: Final = 20
 _LONGEST_HINTED: Final = 64
 _MOST_SEARCHED: Final = 100  # names among which one is looked for
 
 _NOTHING: Final[Schema] = {}
 _ANYTHING: Final[Schema] = {PRESERVE: True}
-"""The schema of what is kept whole: nothing inside it is unknown."""
+"""The schema of a value that is kept whole: no field inside it is unknown."""
 
 
 def unknown_fields(
@@ -32,9 +32,9 @@ def unknown_fields(
 ) -> list[FieldError]:
     """Every field that the schema does not know, with the name that was probably meant.
 
-    The metadata of an object, and of objects embedded in it, is not its schema's to know; with a
-    ``path``, the document is a part of an object, such as that metadata. With ``most`` the search
-    ends after so many.
+    The metadata of an object, and of objects embedded in it, is not part of its schema. With a
+    ``path``, the document is a part of an object, such as its metadata. With ``most`` the search ends
+    after so many fields.
     """
     found = _unknown(path, document, schema if path else _as_root(schema))
     unknown = list(islice(found, most))
@@ -54,7 +54,7 @@ def prune(document: Document, schema: Schema) -> Document:
 def _unknown(
     path: Path, value: Document | list[Any], schema: Schema
 ) -> Iterator[tuple[Path, str, list[str]]]:
-    """The path and name of each unknown field, and the names that are known in its place."""
+    """The path and name of each unknown field, and the known names beside it."""
     if isinstance(value, dict):
         for name, given in value.items():
             inner = _inside(schema, name)

@@ -1,1 +1,1 @@
-"""Type checking of expressions, and what is known to be wrong before they run."""
+"""Type checking of expressions, and the checks of literals before they run."""

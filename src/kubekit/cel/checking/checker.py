@@ -1,7 +1,7 @@
-"""The types of an expression, and what is wrong with them.
+"""The type checker of an expression.
 
-Each node gets its type and each call the overloads that its types allow. The words of the issues
-are those that Kubernetes answers with.
+Each node gets its type and each call the overloads that its types allow. The texts of the issues are
+those of Kubernetes.
 """
 
 from typing import Final
@@ -59,10 +59,10 @@ _LOGICAL: Final = frozenset({"_&&_", "_||_"})
 
 
 def check(tree: Node, environment: Environment) -> list[Issue]:
-    """What is wrong with the tree. It is left with a type on every node."""
+    """The type errors of the tree. Every node gets its type."""
     checker = _Checker(environment)
     checker.check(tree)
-    checker.settle(tree)
+    checker.resolve_types(tree)
     return checker.issues
 
 
@@ -80,8 +80,8 @@ class _Checker:
         self._nodes.append(node)
         return node.type
 
-    def settle(self, tree: Node) -> None:
-        """Every type without parameters, now that all is known that can be."""
+    def resolve_types(self, tree: Node) -> None:
+        """Replace the type parameters in every type, once all nodes are checked."""
         for node in self._nodes:
             node.type = self._bindings.concrete(node.type)
         assert tree.type.kind is not TypeKind.PARAM
@@ -90,13 +90,13 @@ class _Checker:
         return _LITERALS[type(node.value)]
 
     def _ident(self, node: AnyNode) -> Type:
-        found = self._named(node, node.name)
-        if found is None:
-            return self._wrong(node, f"undeclared reference to '{node.name}' (in container '')")
-        return found
+        kind = self._named(node, node.name)
+        if kind is None:
+            return self._error(node, f"undeclared reference to '{node.name}' (in container '')")
+        return kind
 
     def _named(self, node: Ident | Select, name: str) -> Type | None:
-        """The type of what the name stands for: the innermost variable, or a type itself."""
+        """The type of a name: of the innermost variable, or of the type that it names."""
         for scope in reversed(self._scopes):
             if name in scope:
                 return scope[name]
@@ -112,9 +112,9 @@ class _Checker:
     def _select(self, node: AnyNode) -> Type:
         name = qualified_name(node)
         if name is not None:
-            found = self._named(node, name)
-            if found is not None:
-                return found
+            kind = self._named(node, name)
+            if kind is not None:
+                return kind
         result = self._field(node, node.operand, node.name)
         return BOOL if node.test else result
 
@@ -131,7 +131,7 @@ class _Checker:
         if target.kind is TypeKind.PARAM:
             self._agree(DYN, target)
         elif target.kind not in (TypeKind.DYN, TypeKind.ERROR):
-            self._wrong(node, f"type '{target}' does not support field selection")
+            self._error(node, f"type '{target}' does not support field selection")
         return DYN
 
     def _struct_field(self, node: Node, target: Type, name: str) -> Type:
@@ -139,10 +139,10 @@ class _Checker:
         if name not in fields and name in RESERVED:
             name = f"__{name}__"
         found = fields.get(name)
-        return found or self._wrong(node, f"undefined field '{name}'")
+        return found or self._error(node, f"undefined field '{name}'")
 
     def _call(self, node: AnyNode) -> Type:
-        node.overloads.clear()  # a macro may put one node in two places
+        node.overloads.clear()  # a macro may use one node twice
         if node.function == "_?._":
             operand, name = node.args
             name.type = STRING
@@ -156,11 +156,11 @@ class _Checker:
             self.check(node.target)
         overloads = self._environment.functions.get(node.function.removeprefix("."))
         if overloads is None:
-            return self._wrong(node, f"undeclared reference to '{node.function}' (in container '')")
+            return self._error(node, f"undeclared reference to '{node.function}' (in container '')")
         return self._resolved(node, overloads)
 
     def _qualify(self, node: Call) -> None:
-        """Make of ``a.b(c)`` a call of the function ``a.b``, if there is one."""
+        """Turn ``a.b(c)`` into a call of the function ``a.b``, if there is one."""
         assert node.target is not None
         prefix = qualified_name(node.target)
         if prefix is not None and f"{prefix}.{node.function}" in self._environment.functions:
@@ -170,19 +170,19 @@ class _Checker:
     def _resolved(self, node: Call, overloads: tuple[Overload, ...]) -> Type:
         if node.function in _LOGICAL:
             return self._logical(node, overloads[0])
-        given = [node.target, *node.args] if node.target is not None else node.args
-        types = [arg.type for arg in given]
+        args = [node.target, *node.args] if node.target is not None else node.args
+        types = [arg.type for arg in args]
         result: Type | None = None
         for overload in overloads:
             if overload.member != (node.target is not None):
                 continue
-            found = self._fit(overload, types)
-            if found is None:
+            kind = self._fit(overload, types)
+            if kind is None:
                 continue
             node.overloads.append(overload.id)
             if result is None or is_dyn(result):
-                result = result or found
-            elif found != result:
+                result = result or kind
+            elif kind != result:
                 result = DYN
         return result or self._no_overload(node, types)
 
@@ -202,7 +202,7 @@ class _Checker:
         for arg in node.args:
             if not self._agree(arg.type, BOOL):
                 shown = self._bindings.substituted(arg.type)
-                result = self._wrong(arg, f"expected type 'bool' but found '{shown}'")
+                result = self._error(arg, f"expected type 'bool' but found '{shown}'")
         node.overloads.append(overload.id)
         return result
 
@@ -210,7 +210,7 @@ class _Checker:
         shown = [str(self._bindings.concrete(kind)) for kind in types]
         target = f"{shown.pop(0)}." if node.target is not None else ""
         signature = f"{target}({', '.join(shown)})"
-        return self._wrong(
+        return self._error(
             node, f"found no matching overload for '{node.function}' applied to '{signature}'"
         )
 
@@ -236,7 +236,7 @@ class _Checker:
 
     def _inside_optional(self, node: Node, kind: Type) -> Type:
         if not is_optional(kind) and not is_dyn(kind):
-            self._wrong(node, f"expected type '{optional_of(kind)}' but found '{kind}'")
+            self._error(node, f"expected type '{optional_of(kind)}' but found '{kind}'")
         return unwrapped(kind)
 
     def _joined(self, previous: Type | None, current: Type) -> Type:
@@ -249,8 +249,8 @@ class _Checker:
         name = node.name.removeprefix(".")
         named = self._environment.types.get(name)
         if named is None:
-            return self._wrong(node, f"undeclared reference to '{node.name}' (in container '')")
-        return self._wrong(node, f"'{named.name}' is not a message type")
+            return self._error(node, f"undeclared reference to '{node.name}' (in container '')")
+        return self._error(node, f"'{named.name}' is not a message type")
 
     def _fold(self, node: AnyNode) -> Type:
         ranged = self._bindings.substituted(self.check(node.range))
@@ -262,7 +262,7 @@ class _Checker:
         if not self._agree(start, node.step.type):
             wanted = self._bindings.substituted(start)
             found = self._bindings.substituted(node.step.type)
-            self._wrong(node.step, f"expected type '{wanted}' but found '{found}'")
+            self._error(node.step, f"expected type '{wanted}' but found '{found}'")
         self._scopes.pop()
         result = self.check(node.result)
         self._scopes.pop()
@@ -275,16 +275,16 @@ class _Checker:
             return (INT, ranged.params[0]) if is_double else ranged.params
         if ranged.kind is TypeKind.MAP:
             return ranged.params if is_double else ranged.params[:1]
-        found = DYN
+        kind = DYN
         if ranged.kind is TypeKind.PARAM:
             self._agree(DYN, ranged)
         elif ranged.kind not in (TypeKind.DYN, TypeKind.ERROR):
-            found = self._wrong(
+            kind = self._error(
                 node.range,
                 f"expression of type '{ranged}' cannot be range of a comprehension "
                 "(must be list, map, or dynamic)",
             )
-        return (found,) * len(node.variables)
+        return (kind,) * len(node.variables)
 
     def _agree(self, first: Type, second: Type) -> bool:
         return self._bindings.agree((first,), (second,))
@@ -293,7 +293,7 @@ class _Checker:
         self._free += 1
         return param(f"_var{self._free}")
 
-    def _wrong(self, node: Node, text: str) -> Type:
+    def _error(self, node: Node, text: str) -> Type:
         self.issues.append(Issue(node.offset, text))
         return ERROR
 

@@ -1,4 +1,4 @@
-"""Whether one type may stand where another is wanted, and what its parameters then are.
+"""Unification: whether a type can be used as another, and the type parameters that follow.
 
 The rules are those of the checker that Kubernetes uses, including its leniency: dyn fits
 everything, and null fits times, objects and optionals.
@@ -16,14 +16,14 @@ _WILD: Final = frozenset({TypeKind.DYN, TypeKind.ERROR})
 
 
 class Substitution:
-    """What each type parameter of an expression stands for, as far as it is known."""
+    """The types of the type parameters of an expression, as far as they are known."""
 
     def __init__(self) -> None:
         self._bound: dict[str, Type] = {}
         self._undo: list[tuple[str, Type | None]] = []
 
     def agree(self, first: Sequence[Type], second: Sequence[Type]) -> bool:
-        """Whether the types agree, each with its partner. Only then do the bindings change."""
+        """Whether the types agree in pairs. The bindings change only if all of them do."""
         self._undo.clear()
         if len(first) == len(second) and self._all_agree(first, second):
             return True
@@ -35,7 +35,7 @@ class Substitution:
         return False
 
     def substituted(self, kind: Type, *, free: Type | None = None) -> Type:
-        """The type with its parameters replaced; those that are not bound by ``free``."""
+        """The type with its parameters replaced; an unbound parameter is replaced by ``free``."""
         kind = self._followed(kind)
         if kind.kind is TypeKind.PARAM:
             return free or kind
@@ -45,7 +45,7 @@ class Substitution:
         return self.substituted(kind, free=DYN)
 
     def _followed(self, kind: Type) -> Type:
-        """What the type is bound to in the end."""
+        """The type at the end of a chain of bound parameters."""
         while kind.kind is TypeKind.PARAM and kind.name in self._bound:
             kind = self._bound[kind.name]
         return kind
@@ -96,7 +96,7 @@ class Substitution:
         return True, True
 
     def _occurs(self, parameter: Type, within: Type) -> bool:
-        """Whether the parameter is part of the type; bound to it, it would have no end."""
+        """Whether the parameter is part of the type: then binding it would be circular."""
         while within.kind is TypeKind.PARAM:
             if within == parameter:
                 return True

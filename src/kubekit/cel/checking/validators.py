@@ -33,29 +33,29 @@ def validate(tree: Node) -> list[Issue]:
     """The errors in the literals of a typed tree."""
     issues: list[Issue] = []
     seen: set[int] = set()
-    todo = [(tree, False)]
-    while todo:
-        node, is_exempt = todo.pop()
-        if id(node) in seen:  # a macro may put one node in two places
+    pending = [(tree, False)]
+    while pending:
+        node, is_exempt = pending.pop()
+        if id(node) in seen:  # a macro may use one node twice
             continue
         seen.add(id(node))
         if type(node) is Call:
             issues += _call_issues(node)
             is_exempt = is_exempt or node.function == "format"
         elif not is_exempt:
-            issues += _mixed(node)
-        todo += [(child, is_exempt) for child in children(node)]
+            issues += _mixed_types(node)
+        pending += [(child, is_exempt) for child in children(node)]
     return issues
 
 
 def _call_issues(node: Call) -> Iterator[Issue]:
     if node.function == "format" and node.target is not None:
         yield from _format_issues(node, node.target)
-    elif node.args and type(node.args[0]) is Literal and not _is_right(node, node.args[0].value):
+    elif node.args and type(node.args[0]) is Literal and not _is_valid(node, node.args[0].value):
         yield Issue(node.args[0].offset, f"invalid {node.function} argument")
 
 
-def _is_right(node: Call, value: object) -> bool:
+def _is_valid(node: Call, value: object) -> bool:
     if node.function == "matches" and isinstance(value, str):
         try:
             regexes.pattern(value)
@@ -70,8 +70,8 @@ def _is_right(node: Call, value: object) -> bool:
     return True
 
 
-def _mixed(node: Node) -> Iterator[Issue]:
-    """The first element whose type is not that of the one before it."""
+def _mixed_types(node: Node) -> Iterator[Issue]:
+    """The first element whose type differs from that of the first element."""
     if type(node) is ListExpr:
         yield from _different(
             [
@@ -104,9 +104,11 @@ def _format_issues(node: Call, target: Node) -> Iterator[Issue]:
     arguments = listed.elements
 
     def clause(letter: str, _precision: int | None, position: int) -> str:
-        wrong = _unformattable(letter, arguments[position])
-        if wrong is not None:
-            raise _Misplaced(wrong.offset, formatting.wrong_argument(letter, wrong.type.name))
+        unformattable = _unformattable(letter, arguments[position])
+        if unformattable is not None:
+            raise _Misplaced(
+                unformattable.offset, formatting.wrong_argument(letter, unformattable.type.name)
+            )
         return ""
 
     try:
@@ -129,12 +131,12 @@ class _Misplaced(Exception):
 
 
 def _unformattable(letter: str, node: Node) -> Node | None:
-    """The node, or one inside it, that the clause cannot show."""
+    """The node, or one inside it, that the clause cannot format."""
     if not is_dyn(node.type) and node.type.kind not in _FORMATTABLE[letter]:
         return node
     if letter == "s" and type(node) in (ListExpr, MapExpr):
         for child in children(node):
-            wrong = _unformattable(letter, child)
-            if wrong is not None:
-                return wrong
+            unformattable = _unformattable(letter, child)
+            if unformattable is not None:
+                return unformattable
     return None

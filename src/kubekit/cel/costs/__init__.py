@@ -1,1 +1,1 @@
-"""What an expression may cost, as Kubernetes counts it."""
+"""The cost of an expression as Kubernetes counts it: estimated, and at run time."""

@@ -27,7 +27,7 @@ _UNIT: Final = frozenset({Amount, IPv4Address, IPv6Address, Cidr, Format, Url, S
 
 
 def size_of(value: Value) -> int:
-    """The length of what has one, 1 of all else."""
+    """The length of a value; 1 for a value without a length."""
     kind = type(value)
     if kind in _SIZED:
         return len(value)
@@ -41,9 +41,9 @@ def size_of(value: Value) -> int:
 
 
 def call_cost(function: str, overloads: Sequence[str]) -> Cost | None:
-    """How a call is counted; None if it costs 1.
+    """The cost function of a call; None if it costs 1.
 
-    A call whose types leave open which overload it is has only what its name says.
+    If the types allow several overloads, only the name of the function decides.
     """
     only = overloads[0] if len(overloads) == 1 else ""
     return _SPECIFIC.get(only) or _NAMED.get(function) or _STANDARD.get(only)
@@ -59,7 +59,7 @@ def _traversal(args: Sequence[Any]) -> int:
 
 
 def _traversed(value: Value) -> int:
-    """The cost of reading a value with all that is in it."""
+    """The cost of reading a value with all values inside."""
     kind = type(value)
     if kind is str or kind is bytes:
         length = len(value) if kind is bytes else len(value.encode("utf-8", "surrogatepass"))

@@ -1,4 +1,4 @@
-"""What single calls may cost at most, by the sizes of what they are given."""
+"""The maximum cost of single calls, by the sizes of their arguments."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -41,8 +41,8 @@ Rule = Callable[[Sizes, Called], Estimate | None]
 
 def rules_for(function: str, overload: str) -> tuple[Rule, ...]:
     """The rules for a call, each used if the ones before do not apply."""
-    found = (_TRACKED.get(overload), _NAMED.get(function), _STANDARD.get(overload))
-    return tuple(rule for rule in found if rule is not None)
+    rules = (_TRACKED.get(overload), _NAMED.get(function), _STANDARD.get(overload))
+    return tuple(rule for rule in rules if rule is not None)
 
 
 def known(argument: Argument) -> SizeRange:
@@ -85,7 +85,7 @@ def _replaced(sizes: Sizes, called: Called) -> Estimate:
 
 
 def _replacements(length: int, part: int, *, grows: bool) -> tuple[int, int]:
-    """How often something is replaced, and how much of the text stays."""
+    """The number of replacements, and how much of the text stays."""
     if part == 0:
         return min(length + 1, MOST), length
     return (math.ceil(length / part), 0) if grows else (0, length)
@@ -143,7 +143,7 @@ def _validated(sizes: Sizes, called: Called) -> Estimate:
 
 
 def _compared_opaque(_sizes: Sizes, called: Called) -> Estimate | None:
-    """Equality of what the libraries of Kubernetes make; None for all else."""
+    """Equality of values of the libraries of Kubernetes; None for other values."""
     first, second = called.args
     if first.type != second.type:
         return None
@@ -248,7 +248,7 @@ def _product(times: int) -> Rule:
 
 
 def _number(argument: Argument, otherwise: int) -> int:
-    """The number that is written there, if one is."""
+    """The number of a literal argument, or else ``otherwise``."""
     if type(argument.node) is not Literal or argument.type != INT:
         return otherwise
     return max(int(argument.node.value), 0)

@@ -156,7 +156,7 @@ class _Estimator:
                 self._entries[id(node)] = entry
 
     def _variables(self, node: Fold) -> list[_Local]:
-        """What is known of the variables of a loop."""
+        """The known sizes of the variables of a loop."""
         entry, path = self._entry(node.range), self._path(node.range)
         is_list = entry.is_list if entry else node.range.type.kind is TypeKind.LIST
         key = _Local((*path, "@indices" if is_list else "@keys"), entry.key if entry else None)
@@ -180,10 +180,10 @@ class _Estimator:
             target = self._argument(node.target)
         called, size = SizeRange(MOST, 0), None
         for id_ in node.overloads:
-            found = self._overload(Called(node, id_, target, args, costs))
-            called |= found.cost
-            if found.size is not None:
-                size = found.size if size is None else size | found.size
+            overload_estimate = self._overload(Called(node, id_, target, args, costs))
+            called |= overload_estimate.cost
+            if overload_estimate.size is not None:
+                size = overload_estimate.size if size is None else size | overload_estimate.size
             size = self._indexed(node, id_, size)
         self._remember(node, size)
         return total + called
@@ -202,9 +202,9 @@ class _Estimator:
         if special is not None:
             return special(self, called)
         for rule in rules_for(called.node.function, called.id):
-            found = rule(self, called)
-            if found is not None:
-                return Estimate(found.cost + called.argument_cost, found.size)
+            call_estimate = rule(self, called)
+            if call_estimate is not None:
+                return Estimate(call_estimate.cost + called.argument_cost, call_estimate.size)
         return Estimate(ONE + called.argument_cost)
 
     def _logical(self, called: Called) -> Estimate:
@@ -277,16 +277,16 @@ class _Estimator:
         return self._size(node) or UNKNOWN
 
     def _declared_size(self, path: Path) -> SizeRange | None:
-        """The size that the schema gives what lies at the path. The first step is a variable."""
+        """The size by the schema at the path. The first step is a variable."""
         if not path or self._root is None:
             return None
-        here = self._root
+        declared = self._root
         for step in path[1:]:
-            found = _stepped(here, step)
-            if found is None:
+            inner = _stepped(declared, step)
+            if inner is None:
                 return None
-            here = found
-        return SizeRange(0, here.size)
+            declared = inner
+        return SizeRange(0, declared.size)
 
     def _entry(self, node: Node) -> _Entry | None:
         known = self._entries.get(id(node))

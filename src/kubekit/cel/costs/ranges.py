@@ -1,4 +1,4 @@
-"""Bounds of sizes and costs, and the calls that they are worked out for."""
+"""Bounds of sizes and costs, and the calls that they are computed for."""
 
 import math
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ MOST: Final = 2**64 - 1
 
 @dataclass(frozen=True, slots=True)
 class SizeRange:
-    """The least and the most that something may be."""
+    """A lower and an upper bound."""
 
     low: int
     high: int
@@ -49,7 +49,7 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """An argument of a call, as its cost depends on it."""
+    """An argument of a call, with what its cost depends on."""
 
     node: Node | None
     type: Type
@@ -84,7 +84,7 @@ class Called:
 
     @property
     def first(self) -> Argument:
-        """What the function is about: its target, or else its first argument."""
+        """The target of the call, or else its first argument."""
         return self.target or self.args[0]
 
 

@@ -1,7 +1,7 @@
 """The loops that macros become, one for each kind.
 
-Each counts what Kubernetes counts for the expression that the macro stands for: looking at the
-accumulator, asking whether to go on, and adding to it.
+Each loop counts the cost that Kubernetes counts for the expansion of the macro: reading the
+accumulator, evaluating the loop condition, and adding to the accumulator.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ from kubekit.cel.values import Value, key_of, keys_of
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """The parts of a fold, planned. ``slots`` are where its variables go."""
+    """The parts of a fold, planned. ``slots`` are the slots of its variables."""
 
     range: Run
     slots: tuple[int, ...]
@@ -73,8 +73,8 @@ def _pairs(values: Value) -> Iterator[tuple[Any, Any]]:
         raise EvaluationError(f"unsupported comprehension range type: {kind_name(values)}")
 
 
-def _quantifier(loop: Loop, *, stop: bool, asking: int) -> Step:
-    """Whether all, or any, of the elements fit. An error counts only if none decides."""
+def _quantifier(loop: Loop, *, stop: bool, condition_cost: int) -> Step:
+    """Whether all, or any, elements match. An error counts only if no element decides the result."""
     assert loop.predicate is not None
     predicate = loop.predicate.run
 
@@ -82,7 +82,7 @@ def _quantifier(loop: Loop, *, stop: bool, asking: int) -> Step:
         failure: EvaluationError | None = None
         is_decided = False
         for _ in _bindings(loop, frame):
-            frame.cost += asking
+            frame.cost += condition_cost
             if is_decided:
                 break
             frame.cost += 1
@@ -104,11 +104,11 @@ def _quantifier(loop: Loop, *, stop: bool, asking: int) -> Step:
 
 
 def _all(loop: Loop) -> Step:
-    return _quantifier(loop, stop=False, asking=2)
+    return _quantifier(loop, stop=False, condition_cost=2)
 
 
 def _exists(loop: Loop) -> Step:
-    return _quantifier(loop, stop=True, asking=3)
+    return _quantifier(loop, stop=True, condition_cost=3)
 
 
 def _exists_one(loop: Loop) -> Step:
@@ -122,17 +122,17 @@ def _exists_one(loop: Loop) -> Step:
 def _list(loop: Loop) -> Step:
     assert loop.transform is not None
     transform = loop.transform.run
-    adding = 2 if loop.transform.is_constant else 2 + LIST
+    step_cost = 2 if loop.transform.is_constant else 2 + LIST
 
     def run(frame: Frame) -> list[Any]:
-        made: list[Any] = []
+        result: list[Any] = []
 
         def keep(frame: Frame, _element: Value) -> None:
-            frame.cost += adding
-            made.append(transform(frame))
+            frame.cost += step_cost
+            result.append(transform(frame))
 
         _collector(loop, keep)(frame)
-        return made
+        return result
 
     return Step(run)
 
@@ -142,14 +142,14 @@ def _map(loop: Loop) -> Step:
     transform = loop.transform.run
 
     def run(frame: Frame) -> dict[Any, Any]:
-        made: dict[Any, Any] = {}
+        result: dict[Any, Any] = {}
 
         def keep(frame: Frame, element: Value) -> None:
             frame.cost += 3
-            _insert(made, element, transform(frame))
+            _insert(result, element, transform(frame))
 
         _collector(loop, keep)(frame)
-        return made
+        return result
 
     return Step(run)
 
@@ -159,7 +159,7 @@ def _entries(loop: Loop) -> Step:
     transform = loop.transform.run
 
     def run(frame: Frame) -> dict[Any, Any]:
-        made: dict[Any, Any] = {}
+        result: dict[Any, Any] = {}
 
         def keep(frame: Frame, _element: Value) -> None:
             frame.cost += 2
@@ -167,10 +167,10 @@ def _entries(loop: Loop) -> Step:
             if type(added) not in MAPS:
                 raise NoSuchOverload
             for key in keys_of(added):
-                _insert(made, key, find(added, key))
+                _insert(result, key, find(added, key))
 
         _collector(loop, keep)(frame)
-        return made
+        return result
 
     return Step(run)
 
@@ -180,8 +180,8 @@ def _collector(
 ) -> Callable[[Frame], int]:
     """The loop that counts the matching elements. ``closing`` is its last cost.
 
-    An error does not end it: the elements that follow are still counted, and only then it is
-    raised. An error of the condition takes the place of an earlier one.
+    An error does not end it: the remaining elements are still counted, and the error is raised at the
+    end. An error of the condition replaces an earlier one.
     """
     predicate = loop.predicate.run if loop.predicate is not None else None
 
@@ -190,11 +190,11 @@ def _collector(
         count = 0
         for element in _bindings(loop, frame):
             try:
-                fits = True if predicate is None else _decided(predicate(frame))
+                matches = True if predicate is None else _decided(predicate(frame))
             except EvaluationError as error:
                 failure = error
                 continue
-            if not fits:
+            if not matches:
                 continue
             count += 1
             try:
@@ -215,10 +215,10 @@ def _decided(value: Value) -> bool:
     return value
 
 
-def _insert(made: dict[Any, Any], key: Value, value: Value) -> None:
-    if made.setdefault(key_of(key), MISSING) is not MISSING:
+def _insert(result: dict[Any, Any], key: Value, value: Value) -> None:
+    if result.setdefault(key_of(key), MISSING) is not MISSING:
         raise EvaluationError(f"insert failed: key {shown(key)} already exists")
-    made[key_of(key)] = value
+    result[key_of(key)] = value
 
 
 _FOLDS: Final[dict[FoldKind, Callable[[Loop], Step]]] = {

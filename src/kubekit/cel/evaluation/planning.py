@@ -1,7 +1,7 @@
-"""Checked expressions made into functions, once, to be called often.
+"""Compiles checked expressions into functions, once, to be called often.
 
-What does not depend on the variables is computed here, as in Kubernetes: it costs nothing when the
-expression is evaluated, and if it fails the expression is refused.
+As in Kubernetes, parts that do not depend on the variables are computed here: they cost nothing when
+the expression is evaluated, and if one fails the expression is refused.
 """
 
 from typing import Any, Final
@@ -79,9 +79,9 @@ class Plan:
         if node.function in _CONVERSIONS and len(planned) == 1 and planned[0].is_constant:
             return _computed(node, planned[0].constant)
         if node.function == "@in" and node.overloads == ["in_list"] and planned[1].is_constant:
-            found = _membership(planned[0], planned[1].constant)
-            if found is not None:
-                return found
+            membership = _membership(planned[0], planned[1].constant)
+            if membership is not None:
+                return membership
         if node.function in _PATTERNS and planned[1].is_constant:
             _check_pattern(planned[1].constant)
             return _called(node, planned, strict=True)
@@ -136,16 +136,16 @@ class Plan:
 
         def run(frame: Frame) -> dict[Any, Any]:
             frame.cost += MAP
-            made: dict[Any, Any] = {}
+            result: dict[Any, Any] = {}
             for key, value, may_miss in planned:
                 name, content = _key(key.run(frame)), value.run(frame)
                 if not may_miss:
-                    made[name] = content
+                    result[name] = content
                 elif _present(content):
-                    made[name] = content.value
+                    result[name] = content.value
                 else:
-                    made.pop(name, None)
-            return made
+                    result.pop(name, None)
+            return result
 
         return steps.constant(run(Frame([], 0))) if is_constant else Step(run)
 
@@ -163,7 +163,7 @@ class Plan:
         return fold(node.kind, Loop(ranged, slots, predicate, transform))
 
     def _bound(self, node: Fold) -> Step:
-        """A name for a value, which is computed only if it is used."""
+        """A bound value, which is computed only if it is used."""
         start = self._step(node.start).run
         (slot,) = self._opened((node.accumulator,))
         result = self._step(node.result).run
@@ -255,10 +255,10 @@ def _key(value: Value) -> Value:
 
 
 def _uses(node: Node, name: str) -> bool:
-    todo = [node]
-    while todo:
-        current = todo.pop()
+    pending = [node]
+    while pending:
+        current = pending.pop()
         if type(current) is Ident and current.name == name:
             return True
-        todo += children(current)
+        pending += children(current)
     return False

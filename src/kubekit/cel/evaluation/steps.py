@@ -1,8 +1,8 @@
-"""The pieces that a planned expression is made of.
+"""The steps of a planned expression.
 
-Each piece is a function of the frame that holds the variables and the cost so far. Costs are
-added as Kubernetes adds them, also on the way to an error; whether they are too high is checked
-where something can be repeated or is large, and at the end.
+Each step is a function of the frame, which has the variables and the cost so far. Costs are added as
+in Kubernetes, also before an error. The limit is checked in loops, in calls with large arguments, and
+at the end.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ _TERSE: Final = frozenset({"contains", "endsWith", "startsWith", "matches"})
 
 
 class Frame:
-    """One evaluation: its variables, what it has cost, and what it may."""
+    """One evaluation: its variables, its cost so far, and its limit."""
 
     __slots__ = ("cost", "limit", "slots")
 
@@ -41,9 +41,8 @@ Run = Callable[[Frame], Any]
 class Step:
     """A planned node.
 
-    ``resolve``, where there is one, evaluates the node as part of a larger path, which is
-    counted once for the whole, or not at all if it starts with a choice and is ``free``.
-    ``constant`` is its value, if it always has the same.
+    ``resolve``, if any, evaluates the node as part of a longer path. A path is counted once, or not at
+    all if it starts with a choice: then it is ``free``. ``constant`` is the value of a constant node.
     """
 
     run: Run
@@ -69,7 +68,7 @@ def constant(value: Value) -> Step:
 
 
 def path(resolve: Run, *, free: bool = False) -> Step:
-    """A path, which costs 1 beside what its parts do."""
+    """A path, which costs 1 in addition to its parts."""
     if free:
         return Step(resolve, resolve, free=True)
 
@@ -99,19 +98,19 @@ def selected(operand: Step, name: str) -> Step:
     def resolve(frame: Frame) -> Value:
         value = target(frame)
         frame.cost += 1
-        if type(value) is Optional:  # of a type that was not known
-            found = _field(value.value, name)
-            return NONE if found is MISSING else some(found)
-        found = value.find(name) if type(value) is Entries else _field(value, name)
-        if found is MISSING:
+        if type(value) is Optional:  # its type was not known at compile time
+            field = _field(value.value, name)
+            return NONE if field is MISSING else some(field)
+        field = value.find(name) if type(value) is Entries else _field(value, name)
+        if field is MISSING:
             raise EvaluationError(f"no such key: {name}")
-        return found
+        return field
 
     return path(resolve, free=operand.free)
 
 
 def tested(operand: Step, name: str) -> Step:
-    """Whether the field is there."""
+    """Whether the field is present."""
     target, cost = operand.path, 0 if operand.free else 1
 
     def run(frame: Frame) -> bool:
@@ -150,11 +149,11 @@ def optionally(operand: Step, key: Run) -> Step:
             if not value.has_value:
                 return NONE
             value = value.value
-        found = lookup(value, key(frame))
-        if found is MISSING:
+        element = lookup(value, key(frame))
+        if element is MISSING:
             return NONE
         frame.cost += 1
-        return some(found)
+        return some(element)
 
     return path(resolve, free=operand.free)
 
@@ -169,7 +168,7 @@ def _field(value: Value, name: str) -> Value:
 
 
 def conjunction(terms: Sequence[Run], *, stop: bool) -> Step:
-    """All terms, or with ``stop`` true any of them. An error counts only if no term decides."""
+    """All terms, or with ``stop`` true any of them. An error counts only if no term decides the result."""
 
     def run(frame: Frame) -> bool:
         failure: EvaluationError | None = None
@@ -217,29 +216,29 @@ def either(first: Run, second: Run, *, unwrap: bool) -> Step:
 
 
 def member_of(value: Run, items: Sequence[Any]) -> Step:
-    """Whether the value is one of constants. Numbers are so across their types."""
+    """Whether the value equals one of the constants. Numbers are compared across their types."""
     kinds = {type(item) for item in items}
-    found = frozenset(items)
+    constants = frozenset(items)
     number = bool(kinds - {str, bool})
 
     def run(frame: Frame) -> bool:
-        one = value(frame)
-        kind = type(one)
+        candidate = value(frame)
+        kind = type(candidate)
         if kind is str or kind is bool:
-            return kind in kinds and one in found
-        return number and kind in _NUMBERS and one in found
+            return kind in kinds and candidate in constants
+        return number and kind in _NUMBERS and candidate in constants
 
     return Step(run)
 
 
 def operation(overloads: Sequence[Overload]) -> Callable[..., Any]:
-    """The function of the overloads, which refuses values that none of them takes."""
+    """The function of the overloads. It refuses values that no overload accepts."""
     first = overloads[0]
     if first.open and all(other.run is first.run for other in overloads):
         return first.run
     if len(overloads) == 1 and len(first.args) == 2:  # noqa: PLR2004 - by far the most
         return _guarded_pair(first)
-    guarded = [([accepted(kind) for kind in each.args], each.run) for each in overloads]
+    guarded = [([accepted(kind) for kind in overload.args], overload.run) for overload in overloads]
 
     def operate(*args: Value) -> Value:
         for guards, run in guarded:

@@ -1,4 +1,4 @@
-"""Texts with values in them: ``'%s has %d'.format([name, count])``.
+"""The formatting of values in texts: ``'%s has %d'.format([name, count])``.
 
 Numbers with a point come with commas between the thousands, and an exponent as a raised number:
 so does Kubernetes, which formats them for readers of English.
@@ -37,7 +37,7 @@ _STRING_WORDS: Final = (
 
 
 class FormatError(EvaluationError):
-    """The template and its arguments do not fit together."""
+    """The template and its arguments do not match."""
 
 
 def formatted(template: str, arguments: Value) -> str:
@@ -56,7 +56,7 @@ Clause = Callable[[str, int | None, int], str]
 
 
 def filled(template: str, count: int, clause: Clause) -> str:
-    """The template with each clause replaced by what ``clause`` makes of it."""
+    """The template with each clause replaced by the result of ``clause``."""
     parts: list[str] = []
     used = at = 0
     for match in _CLAUSE.finditer(template):

@@ -57,7 +57,7 @@ def _unwrap(items: Value) -> list[Any]:
 
 
 def _planned(*_args: Value) -> Value:
-    """What does not evaluate all it is given has a plan instead of a function."""
+    """Never called: a function that does not evaluate all its arguments has a plan in `planning`."""
     raise AssertionError
 
 

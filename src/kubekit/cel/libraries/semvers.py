@@ -1,4 +1,4 @@
-"""Versions of three numbers, as semver.org has them."""
+"""Semantic versions, by semver.org."""
 
 import re
 from typing import Final

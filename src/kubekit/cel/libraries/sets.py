@@ -1,4 +1,4 @@
-"""Lists seen as sets."""
+"""Set functions on lists."""
 
 from typing import Final
 

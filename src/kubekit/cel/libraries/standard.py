@@ -76,7 +76,7 @@ def lookup(container: Value, key: Value) -> Value:
 
 
 def shown(key: Value) -> str:
-    """A key or an index as messages have it."""
+    """A key or an index as messages show it."""
     try:
         return conversions.to_string(key)
     except NoSuchOverload:
@@ -163,7 +163,7 @@ def _itself(value: Value) -> Value:
 
 
 def _planned(*_args: Value) -> Value:
-    """Operators that do not evaluate all they are given have a plan instead of a function."""
+    """Never called: an operator that does not evaluate all its operands has a plan in `planning`."""
     raise AssertionError
 
 

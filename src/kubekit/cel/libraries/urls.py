@@ -17,7 +17,7 @@ _USER: Final = re.compile(r"[A-Za-z0-9._:~!$&'()*+,;=%@-]*")
 _HOST: Final = re.compile(r"""[A-Za-z0-9_.~!$&'()*+,;=:\[\]<>"%\x80-\U0010ffff-]*""")
 _HOST_ESCAPE: Final = re.compile(r"%(?!25)[0-7][0-9a-fA-F]")
 _PORT: Final = re.compile(r"(?::[0-9]*)?")
-_PATH_SAFE: Final = "$&+,/:;=@"  # what Go leaves as it is in a path it has to escape
+_PATH_SAFE: Final = "$&+,/:;=@"  # not escaped by Go in a path
 _PATH: Final = re.compile(r"[A-Za-z0-9_.~!$&'()*+,;=:@\[\]/%-]*")
 
 
@@ -131,7 +131,7 @@ def _escaped_path(url: Url) -> str:
 
 
 def _query(url: Url) -> dict[str, list[str]]:
-    """The values of each name. A pair that makes no sense is passed over."""
+    """The values of each name. An invalid pair is ignored."""
     found: dict[str, list[str]] = {}
     for pair in url.query.split("&"):
         if not pair or ";" in pair or _BAD_ESCAPE.search(pair):

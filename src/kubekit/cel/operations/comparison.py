@@ -1,4 +1,4 @@
-"""Which values are equal, and which comes first."""
+"""The equality and the order of values."""
 
 import math
 from collections.abc import Callable
@@ -27,7 +27,7 @@ _PLAIN: Final = frozenset(
 
 
 def equals(first: Value, second: Value) -> bool:
-    """Whether the values are equal. Numbers are so across their types."""
+    """Whether the values are equal. Numbers are compared across their types."""
     one, other = type(first), type(second)
     if one is other and one in _PLAIN:
         return bool(first == second)
@@ -95,10 +95,10 @@ def _lists_equal(first: Value, second: Value) -> bool:
 
 
 def _collections_equal(first: Items, second: Value) -> bool:
-    """Whether a set or a list-map has the same items as another list, in whatever order."""
-    found = {item_key(first, item): item for item in first}
+    """Whether a set or a list-map has the same items as another list, in any order."""
+    by_key = {item_key(first, item): item for item in first}
     for item in second:
-        match = found.get(item_key(first, item), MISSING)
+        match = by_key.get(item_key(first, item), MISSING)
         if match is MISSING or not equals(match, item):
             return False
     return True
@@ -120,7 +120,7 @@ def _maps_equal(first: Value, second: Value) -> bool:
 
 
 def _hidden_equal(first: Entries, second: Entries) -> bool:
-    """Whether the members that the schema does not know are the same where both have them."""
+    """Whether the members that are not in the schema are the same, if both documents have them."""
     if first.shape.every is not None:
         return True
     known = {key for key, _ in first.shape.fields.values()}

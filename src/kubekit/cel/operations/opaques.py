@@ -14,8 +14,8 @@ Address = IPv4Address | IPv6Address
 class Amount:
     """A quantity, and whether Kubernetes would call it an integer.
 
-    That depends on how it was written: ``1000m`` is none there, though it equals 1. ``scale`` is
-    the power of ten that it counts in, None if it is kept in another way.
+    That depends on how it was written: ``1000m`` is not an integer there, though it equals 1. ``scale``
+    is the power of ten that Kubernetes stores it with; None if it is stored in another form.
     """
 
     quantity: Quantity
@@ -65,7 +65,7 @@ class Semver:
     prerelease: tuple[str, ...]
 
     def rank(self) -> tuple[object, ...]:
-        """What versions are ordered by: a release comes after what was released before it."""
+        """The sort key: a release comes after its prereleases."""
         words = tuple((0, int(w), "") if w.isdigit() else (1, 0, w) for w in self.prerelease)
         return self.numbers, not self.prerelease, words
 

@@ -1,4 +1,4 @@
-"""What type a value has."""
+"""The types of values at run time."""
 
 from ipaddress import IPv4Address, IPv6Address
 from typing import Final
@@ -50,7 +50,7 @@ _KINDS: Final[dict[TypeKind, frozenset[type]]] = {
 
 
 def kind_name(value: Value) -> str:
-    """The name of the value's type, as ``type(x)`` gives it."""
+    """The name of the value's type, as ``type(x)`` returns it."""
     return _NAMES[type(value)]
 
 

@@ -1,8 +1,8 @@
-"""Documents seen through a schema, as the lists and maps of an expression.
+"""Views of documents through a schema, as the lists and maps of an expression.
 
-Only what an expression touches is read: a document of a megabyte costs nothing to a rule
-that reads one of its fields. What needs no conversion, such as a list of strings, is not wrapped
-at all.
+Only the values that an expression reads are converted: a rule that reads one field of a large document
+costs no more than for a small one. A value that needs no conversion, such as a list of strings, has
+no view.
 """
 
 import json
@@ -20,7 +20,7 @@ MISSING: Final = object()  # None is a value: null
 
 @dataclass(frozen=True, slots=True)
 class ObjectShape:
-    """How the members of an object or a map are seen.
+    """The views of the members of an object or a map.
 
     ``fields`` are the key and the view of each property by its escaped name. A map has none, and
     ``every`` instead.
@@ -32,7 +32,7 @@ class ObjectShape:
 
 @dataclass(frozen=True, slots=True)
 class ListShape:
-    """How the items of a list are seen. ``keys`` tell the items of a list-map apart."""
+    """The view of the items of a list. ``keys`` identify the items of a list-map."""
 
     item: Wrap
     is_set: bool = False
@@ -49,7 +49,7 @@ class Entries:
         self.shape = shape
 
     def find(self, key: Value) -> Value:
-        """The member, or `MISSING`. A null is no member of an object, and one of a map."""
+        """The member, or `MISSING`. A null is a member of a map, but not of an object."""
         every = self.shape.every
         if every is not None:
             value = self.document.get(key, MISSING) if type(key) is str else MISSING
@@ -92,28 +92,28 @@ class Items:
 
 
 def itself(value: Value) -> Value:
-    """The view of what is seen as it is."""
+    """The view of a value that needs no conversion: the value itself."""
     return value
 
 
 def raw(value: Value) -> Value:
-    """What a view is a view of."""
+    """The document behind a view; any other value unchanged."""
     return value.document if type(value) is Items or type(value) is Entries else value
 
 
 def merged(first: Items, second: Value) -> Items:
     """Both lists as one of the kind of the first: no item of a set or key of a list-map twice."""
     shape = ListShape(itself, first.shape.is_set, first.shape.keys)
-    found = {item_key(first, item): item for item in first}
+    by_key = {item_key(first, item): item for item in first}
     for item in second:
         key = item_key(first, item)
-        if shape.keys or key not in found:
-            found[key] = item
-    return Items(list(found.values()), shape)
+        if shape.keys or key not in by_key:
+            by_key[key] = item
+    return Items(list(by_key.values()), shape)
 
 
 def item_key(items: Items, item: Value) -> Value:
-    """What tells an item of a set or a list-map from the others."""
+    """The identity of an item of a set or a list-map."""
     document = raw(item)
     if not items.shape.keys:
         is_plain = type(document) not in (list, dict)

@@ -1,4 +1,4 @@
-"""The real work of an evaluation.
+"""A limit on the real work of an evaluation.
 
 Kubernetes counts some operations by the top-level size of their arguments: comparing two objects costs
 the same whatever is in them. Its counts are used for the limits that users see. In addition, the steps

@@ -19,9 +19,9 @@ _OLD: Final = "oldSelf"
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A rule as it was written, and what it became.
+    """A rule as it was written, and as it was compiled.
 
-    ``program`` is None for a rule that says nothing. ``message`` is the expression for the message,
+    ``program`` is None for an empty rule. ``message`` is the expression for the message,
     if there is one.
     """
 
@@ -39,17 +39,17 @@ class Compiled:
 
     @property
     def name(self) -> str:
-        """What the rule is called in errors."""
+        """The name of the rule in errors: its message, or else its expression."""
         return str(self.source.get("message") or self.source.get("rule", "")).strip()
 
     @property
-    def words(self) -> str:
+    def message_text(self) -> str:
         """The message of a violation."""
         return self.name if self.source.get("message") else f"failed rule: {self.name}"
 
 
 def compiled_rules(rules: Sequence[Schema], kind: Declared, schema: Schema) -> list[Compiled]:
-    """The rules of a node of the type. What is wrong with one is kept with it."""
+    """The rules of a node of the type. A rule that does not compile has its error."""
     if not rules:
         return []
     structs = kind.structs()
@@ -68,18 +68,18 @@ def _compiled(rule: Schema, environment: Environment, schema: Schema) -> Compile
     try:
         program = _typed(source, environment, BOOL)
     except CompileError as error:
-        return Compiled(rule, CompileError(_words(error)))
-    message, wrong = None, ""
+        return Compiled(rule, CompileError(_error_text(error)))
+    message, message_error = None, ""
     if rule.get("messageExpression"):
         try:
             message = _typed(rule["messageExpression"], environment, STRING)
         except CompileError as error:
-            wrong = f"messageExpression {_message_words(error)}"
+            message_error = f"messageExpression {_message_error_text(error)}"
     return Compiled(
         rule,
         program,
         message,
-        wrong,
+        message_error,
         _path(rule, schema),
         uses_old=_OLD in program.variables,
         is_optional=bool(rule.get("optionalOldSelf")),
@@ -97,14 +97,14 @@ def _typed(source: str, environment: Environment, wanted: Type) -> Program:
     return program
 
 
-def _words(error: CompileError) -> str:
+def _error_text(error: CompileError) -> str:
     if isinstance(error, _WrongType):
         return "cel expression must evaluate to a bool"
     stage = "program instantiation" if isinstance(error, ProgramError) else "compilation"
     return f"{stage} failed: {error}"
 
 
-def _message_words(error: CompileError) -> str:
+def _message_error_text(error: CompileError) -> str:
     if isinstance(error, _WrongType):
         return "must evaluate to a string"
     stage = "instantiation" if isinstance(error, ProgramError) else "compilation"

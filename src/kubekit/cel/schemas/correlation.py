@@ -1,4 +1,4 @@
-"""Which value of the old object corresponds to a value of the new one."""
+"""Correlation: the value of the old object that corresponds to a value of the new one."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -42,7 +42,7 @@ class CorrelatedValue:
         return None if old is None else CorrelatedValue(self.new[position], old, items)
 
     def unchanged(self) -> bool:
-        """Whether the value is as it was. The order of a list-map does not count."""
+        """Whether the value did not change. The order of a list-map does not matter."""
         if self._unchanged is None:
             try:
                 self._unchanged = self._is_unchanged()

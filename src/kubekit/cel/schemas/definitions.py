@@ -33,22 +33,22 @@ _ADVICE: Final = (
 
 
 def definition_errors(schema: Schema, path: Path) -> list[FieldError]:
-    """What is wrong with the rules at any depth of a kind's schema.
+    """The errors of the rules at any depth of a kind's schema.
 
-    The schema itself must be right: it is judged elsewhere, before.
+    The schema itself must be valid: it is checked before, elsewhere.
     """
-    judge = _DefinitionCheck()
-    judge.visit(_Position(schema, path, lambda: declared(schema, is_root=True), 1))
-    return [*judge.errors, *judge.total_errors(path)]
+    check = _DefinitionCheck()
+    check.visit(_Position(schema, path, lambda: declared(schema, is_root=True), 1))
+    return [*check.errors, *check.total_errors(path)]
 
 
 @dataclass(frozen=True, slots=True)
 class _Position:
     """A node of the schema.
 
-    ``most`` is how often values of it may occur in an object, None if nothing limits that.
-    ``uncorrelated`` is the list whose items cannot be found again after a change, if it lies
-    below one.
+    ``most`` is how often values of it may occur in an object; None if there is no limit.
+    ``uncorrelated`` is the path of a list above whose items have no identity, so that there is no old
+    value for them.
     """
 
     schema: Schema
@@ -65,51 +65,51 @@ class _DefinitionCheck:
     costs: list[tuple[int, Path]] = field(default_factory=list)
 
     def visit(self, position: _Position) -> bool:
-        """Whether the rules are written right, here and below: only then are they compiled."""
-        is_right = not [inner for inner in _below(position) if not self.visit(inner)]
+        """Whether the rules are well-formed, here and below: only then are they compiled."""
+        is_valid = not [inner for inner in _below(position) if not self.visit(inner)]
         rules = position.schema.get(KEYWORD) or ()
-        wrong = list(_form_errors(rules, position))
-        self.errors += wrong
-        if rules and is_right and not wrong:
+        form_errors = list(_form_errors(rules, position))
+        self.errors += form_errors
+        if rules and is_valid and not form_errors:
             self._compile(rules, position)
-        return is_right and not wrong
+        return is_valid and not form_errors
 
     def total_errors(self, path: Path) -> Iterator[FieldError]:
         if self.total <= SCHEMA_LIMIT:
             return
-        words = (
+        detail = (
             "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 "
             "schema"
         )
-        for _, place in sorted(self.costs, key=lambda cost: -cost[0])[:_MOST_NAMED]:
-            yield forbidden(place, words)
+        for _, rule_path in sorted(self.costs, key=lambda cost: -cost[0])[:_MOST_NAMED]:
+            yield forbidden(rule_path, detail)
         name = f"{KEYWORD} estimated rule cost total for entire OpenAPIv3 schema"
-        yield forbidden(path, _cost_words(name, self.total, SCHEMA_LIMIT))
+        yield forbidden(path, _cost_detail(name, self.total, SCHEMA_LIMIT))
 
     def _compile(self, rules: list[Schema], position: _Position) -> None:
         here = position.path.child(KEYWORD)
         kind = position.kind()
         if kind is None:
-            words = (
+            detail = (
                 "failed to construct type information for x-kubernetes-validations rules: unable "
                 "to convert structural schema to CEL declarations"
             )
-            self.errors.append(invalid(here, "", words))
+            self.errors.append(invalid(here, "", detail))
             return
         for index, rule in enumerate(compiled_rules(rules, kind, position.schema)):
             self._check_rule(rule, here.at(index), position, kind)
 
     def _check_rule(self, rule: Compiled, path: Path, position: _Position, kind: Declared) -> None:
-        place = path.child("rule")
+        rule_path = path.child("rule")
         if isinstance(rule.program, Program):
             most = REQUEST_BYTES // (kind.smallest + 1) if position.most is None else position.most
             cost = estimate(rule.program.tree, kind).high * most
-            self._observe("estimated rule cost", min(cost, MOST), place)
+            self._observe("estimated rule cost", min(cost, MOST), rule_path)
         if rule.error:
-            self.errors.append(invalid(place, _quoted(rule.source), rule.error))
+            self.errors.append(invalid(rule_path, _quoted(rule.source), rule.error))
         if rule.message_error:
-            wrong = path.child("messageExpression")
-            self.errors.append(invalid(wrong, _quoted(rule.source), rule.message_error))
+            message_path = path.child("messageExpression")
+            self.errors.append(invalid(message_path, _quoted(rule.source), rule.message_error))
         elif rule.message is not None:
             cost = estimate(rule.message.tree, kind).high
             self._observe("estimated messageExpression cost", cost, path.child("messageExpression"))
@@ -117,7 +117,7 @@ class _DefinitionCheck:
 
     def _observe(self, name: str, cost: int, path: Path) -> None:
         if cost > RULE_LIMIT:
-            self.errors.append(forbidden(path, _cost_words(name, cost, RULE_LIMIT)))
+            self.errors.append(forbidden(path, _cost_detail(name, cost, RULE_LIMIT)))
         self.total = min(self.total + cost, MOST)
         if cost >= _NOTABLE:
             self.costs.append((cost, path))
@@ -133,18 +133,18 @@ def _quoted(rule: Schema) -> dict[str, Any]:
 def _old_errors(rule: Compiled, path: Path, position: _Position) -> Iterator[FieldError]:
     if not rule.uses_old:
         if rule.source.get("optionalOldSelf") is not None:
-            place = path.child("optionalOldSelf")
-            wrong = "may not be set if oldSelf is not used in rule"
-            yield invalid(place, rule.source["optionalOldSelf"], wrong)
+            option_path = path.child("optionalOldSelf")
+            detail = "may not be set if oldSelf is not used in rule"
+            yield invalid(option_path, rule.source["optionalOldSelf"], detail)
     elif position.uncorrelated is not None:
-        words = (
+        detail = (
             "oldSelf cannot be used on the uncorrelatable portion of the schema within "
             f"{position.uncorrelated}"
         )
-        yield invalid(path.child("rule"), rule.source["rule"], words)
+        yield invalid(path.child("rule"), rule.source["rule"], detail)
 
 
-def _cost_words(name: str, cost: int, limit: int) -> str:
+def _cost_detail(name: str, cost: int, limit: int) -> str:
     factor = cost / limit
     shown = "more than 100x" if factor > 100 else f"{factor:.1f}x"  # noqa: PLR2004 - in the text
     if factor < 1.5:  # noqa: PLR2004 - "1.0x" would not say that it is too much
@@ -158,11 +158,11 @@ def _below(position: _Position) -> Iterator[_Position]:
     most = _multiplied(position)
     values = schema.get("additionalProperties")
     if isinstance(values, Mapping):
-        place = path.child("additionalProperties")
-        yield _Position(values, place, _kind_of(values), most, position.uncorrelated)
+        inner_path = path.child("additionalProperties")
+        yield _Position(values, inner_path, _kind_of(values), most, position.uncorrelated)
     for name, inner in schema.get("properties", {}).items():
-        place = path.child("properties").key(name)
-        yield _Position(inner, place, _kind_of(inner), most, position.uncorrelated)
+        inner_path = path.child("properties").key(name)
+        yield _Position(inner, inner_path, _kind_of(inner), most, position.uncorrelated)
     items = schema.get("items")
     if isinstance(items, Mapping):
         uncorrelated = position.uncorrelated
@@ -196,12 +196,12 @@ def _form_errors(rules: Value, position: _Position) -> Iterator[FieldError]:
         return
     for index, rule in enumerate(rules):
         path = here.at(index)
-        words = [name for name in _TEXTS if not isinstance(rule.get(name, ""), str)]
-        for name in words:
+        not_texts = [name for name in _TEXTS if not isinstance(rule.get(name, ""), str)]
+        for name in not_texts:
             yield invalid(path.child(name), rule[name], "must be a string")
-        if not words:
+        if not not_texts:
             yield from _rule_errors(rule, path)
-            yield from _place_errors(rule, path, position.schema)
+            yield from _field_path_errors(rule, path, position.schema)
 
 
 _TEXTS: Final = ("rule", "message", "messageExpression", "reason", "fieldPath")
@@ -216,17 +216,17 @@ def _rule_errors(rule: Schema, path: Path) -> Iterator[FieldError]:
     elif _has_breaks(message.strip()):
         yield invalid(path.child("message"), message, "must not contain line breaks")
     elif _has_breaks(rule["rule"].strip()) and not message:
-        words = "message must be specified if rule contains line breaks"
-        yield required(path.child("message"), words)
+        detail = "message must be specified if rule contains line breaks"
+        yield required(path.child("message"), detail)
     expression = rule.get("messageExpression", "")
     if expression and not expression.strip():
-        words = "messageExpression must be non-empty if specified"
-        yield required(path.child("messageExpression"), words)
+        detail = "messageExpression must be non-empty if specified"
+        yield required(path.child("messageExpression"), detail)
     if rule.get("reason") is not None and rule["reason"] not in _REASONS:
         yield not_supported(path.child("reason"), rule["reason"], _REASONS)
 
 
-def _place_errors(rule: Schema, path: Path, schema: Schema) -> Iterator[FieldError]:
+def _field_path_errors(rule: Schema, path: Path, schema: Schema) -> Iterator[FieldError]:
     text, here = rule.get("fieldPath", ""), path.child("fieldPath")
     if text and not text.strip():
         yield invalid(here, text, "must be non-empty if specified")

@@ -24,11 +24,11 @@ Schema = Mapping[str, Any]
 
 
 class BadPath(ValueError):
-    """The text is not a path, or leads to nothing that the schema has."""
+    """The text is not a path, or the schema has no such field."""
 
 
 def field_path(text: str, schema: Schema) -> Path:
-    """The path that the text spells, which must lead to a field. Raises `BadPath`."""
+    """The path in the text, which must be that of a field. Raises `BadPath`."""
     words = _WORDS.findall(text)
     path = Path()
     at = 0

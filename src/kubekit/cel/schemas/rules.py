@@ -77,13 +77,13 @@ class _Node:
     rules: list[Compiled]
     wrap: Value
     members: dict[str, "_Node"] = field(default_factory=dict)
-    every: "_Node | None" = None
+    values: "_Node | None" = None
     items: "_Node | None" = None
-    also: list["_Node"] = field(default_factory=list)
+    all_of: list["_Node"] = field(default_factory=list)
 
     @property
     def is_empty(self) -> bool:
-        return not (self.rules or self.members or self.every or self.items or self.also)
+        return not (self.rules or self.members or self.values or self.items or self.all_of)
 
 
 class _Location:
@@ -129,7 +129,7 @@ _Step = tuple[Callable[[Path, Any], Path], Any]
 
 
 class _Stop(Exception):
-    """The budget is spent, or enough errors are found."""
+    """The budget is spent, or there are enough errors."""
 
 
 class _Walk:
@@ -149,13 +149,13 @@ class _Walk:
             return
         if node.rules:
             self._run_rules(node, location)
-        for other in node.also:
+        for other in node.all_of:
             self._visit(other, location.beside())
         if type(value) is dict:
             if node.members:
                 self._members(node.members, location)
-            if node.every is not None:
-                self._values(node.every, location)
+            if node.values is not None:
+                self._values(node.values, location)
         elif type(value) is list and node.items is not None:
             self._items(node.items, node, location)
 
@@ -223,13 +223,13 @@ class _Walk:
         try:
             detail = self._message(rule, values)
         except CostExceeded as error:
-            words = f"messageExpression evaluation {_SPENT}"
+            detail = f"messageExpression evaluation {_SPENT}"
             if not error.budget:
-                words = (
+                detail = (
                     "no further validation rules will be run due to call cost exceeds limit for "
                     f'messageExpression: "{rule.source.get("messageExpression", "")}"'
                 )
-            self.errors.append(FieldError(path, Problem.INVALID, words, _type_word(node)))
+            self.errors.append(FieldError(path, Problem.INVALID, detail, _type_word(node)))
             raise _Stop from error
         problem = _PROBLEMS.get(rule.source.get("reason", ""), Problem.INVALID)
         return FieldError(
@@ -237,18 +237,18 @@ class _Walk:
         )
 
     def _message(self, rule: Compiled, values: tuple[Any, ...]) -> str:
-        """The message of the rule: that of its message expression, if that gives one."""
+        """The message of the rule: the value of its message expression, if it is valid."""
         if rule.message is not None:
             try:
                 message = str(rule.message.run(values, self._budget)).strip()
             except EvaluationError:
-                return rule.words
+                return rule.message_text
             if message and "\n" not in message and len(message.encode()) <= _LONGEST_MESSAGE:
                 return message
-        return rule.words
+        return rule.message_text
 
-    def _add(self, location: _Location, node: _Node, words: str) -> None:
-        error = FieldError(_shown(location.path), Problem.INVALID, words, _type_word(node))
+    def _add(self, location: _Location, node: _Node, detail: str) -> None:
+        error = FieldError(_shown(location.path), Problem.INVALID, detail, _type_word(node))
         self.errors.append(error)
 
     def _stopped(
@@ -298,7 +298,7 @@ def _member_links(
 
 
 def _shown(path: Path) -> str:
-    """The path as Kubernetes shows it; that of the whole object has no name."""
+    """The path as Kubernetes shows it; the path of the whole object is ``<nil>``."""
     return path or "<nil>"
 
 
@@ -318,21 +318,21 @@ def _inside(schema: Schema) -> Iterator[Schema]:
 
 
 def _node(schema: Schema, kind: Declared | None, extra: Schema | None = None) -> _Node | None:
-    """The node with its rules; those of ``extra`` instead, for a part of an ``allOf``."""
+    """The node with its rules. For ``extra``, a part of an ``allOf``, it has the rules of that part."""
     if kind is None:
         return None
     source = schema if extra is None else extra
     node = _Node(schema, compiled_rules(source.get(KEYWORD, ()), kind, schema), kind.wrap)
     for key, inner in source.get("properties", {}).items():
-        found = _member(schema, kind, key, None if extra is None else inner)
-        if found is not None:
-            node.members[key] = found
+        child = _member(schema, kind, key, None if extra is None else inner)
+        if child is not None:
+            node.members[key] = child
     node.items = _element(schema, kind, source, "items")
-    node.every = _element(schema, kind, source, "additionalProperties")
+    node.values = _element(schema, kind, source, "additionalProperties")
     for part in source.get("allOf", ()):
-        found = _node(schema, kind, part)
-        if found is not None:
-            node.also.append(found)
+        child = _node(schema, kind, part)
+        if child is not None:
+            node.all_of.append(child)
     return None if node.is_empty else node
 
 
@@ -340,10 +340,10 @@ def _member(schema: Schema, kind: Declared, key: str, extra: Schema | None) -> _
     inner = schema.get("properties", {}).get(key)
     if inner is None or not (_has_rules(inner) if extra is None else True):
         return None
-    found = kind.member(key)
-    if found is None:
-        found = declared(inner, is_root=is_embedded(inner))
-    return _node(inner, found, extra)
+    member_kind = kind.member(key)
+    if member_kind is None:
+        member_kind = declared(inner, is_root=is_embedded(inner))
+    return _node(inner, member_kind, extra)
 
 
 def _element(schema: Schema, kind: Declared, source: Schema, keyword: str) -> _Node | None:

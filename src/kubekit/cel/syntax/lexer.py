@@ -42,7 +42,7 @@ END: Final = "<EOF>"
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """``kind`` is the class of a name or literal, and for all else the text itself."""
+    """``kind`` is the class of a name or literal; for other tokens it is the text."""
 
     kind: str
     text: str
@@ -54,7 +54,7 @@ def tokens(source: str, issues: list[Issue]) -> list[Token]:
 
     The lexer stops after too many issues, because each costs a scan of the whole source.
     """
-    tokens_found = []
+    result = []
     at = 0
     while at < len(source) and len(issues) < MOST_ISSUES:
         match = _TOKENS.match(source, at)
@@ -62,10 +62,10 @@ def tokens(source: str, issues: list[Issue]) -> list[Token]:
             at = _skipped(source, at, issues)
             continue
         if match.lastgroup != "SPACE":
-            tokens_found.append(_token(str(match.lastgroup), match[0], at))
+            result.append(_token(str(match.lastgroup), match[0], at))
         at = match.end()
-    tokens_found.append(Token(END, END, len(source)))
-    return tokens_found
+    result.append(Token(END, END, len(source)))
+    return result
 
 
 def _token(group: str, text: str, offset: int) -> Token:

@@ -1,4 +1,4 @@
-"""Values that are written out in an expression."""
+"""The values of literals."""
 
 import math
 from collections.abc import Callable
@@ -14,11 +14,11 @@ CONSTANTS: Final = {"true": True, "false": False, "null": None}
 
 
 class _Wrong(ValueError):
-    """The literal stands for no value."""
+    """The literal has no value."""
 
 
 def literal(word: Token, issues: list[Issue]) -> Literal:
-    """The literal with its value. One that has none is an issue."""
+    """The literal with its value. A literal without a value is an issue."""
     try:
         return Literal(value=LITERALS[word.kind](word.text), offset=word.offset)
     except (_Wrong, text.BadEscape) as wrong:

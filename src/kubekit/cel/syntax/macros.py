@@ -1,7 +1,7 @@
-"""Calls that stand for a larger expression.
+"""Macros: calls that expand to a larger expression.
 
-The costs and the types of an expression are those of what a macro expands to, so the expansion is
-the one of Kubernetes, node for node.
+The costs and types of a macro are those of its expansion, so the expansion is that of Kubernetes, node
+for node.
 """
 
 from collections.abc import Callable
@@ -35,7 +35,7 @@ class BadMacro(Exception):
 
 
 def expanded(call: Call) -> Node:
-    """What the call stands for: itself, if no macro has its name and number of arguments."""
+    """The expansion of the call; the call itself, if no macro has its name and number of arguments."""
     key = (call.function, len(call.args), call.target is not None)
     expand = _MACROS.get(key)
     if expand is None:
@@ -93,9 +93,11 @@ def _exists_one(at: int, predicate: Node) -> "_Parts":
 
 
 def _map(call: Call) -> Node:
-    variable, *middle, transform = call.args
+    variable, *optional_predicate, transform = call.args
     variables = _variables([variable], "argument is not an identifier")
-    return _listing(call, variables, middle[0] if middle else None, transform)
+    return _listing(
+        call, variables, optional_predicate[0] if optional_predicate else None, transform
+    )
 
 
 def _filter(call: Call) -> Node:
@@ -105,26 +107,28 @@ def _filter(call: Call) -> Node:
 
 
 def _transform_list(call: Call) -> Node:
-    first, second, *middle, transform = call.args
+    first, second, *optional_predicate, transform = call.args
     variables = _variables([first, second], "argument must be a simple name")
-    return _listing(call, variables, middle[0] if middle else None, transform)
+    return _listing(
+        call, variables, optional_predicate[0] if optional_predicate else None, transform
+    )
 
 
 def _transform_map(call: Call) -> Node:
-    first, second, *middle, transform = call.args
+    first, second, *optional_predicate, transform = call.args
     variables = _variables([first, second], "argument must be a simple name")
     at = call.offset
     key = Ident(name=variables[0], offset=at)
     step: Node = _call(at, "cel.@mapInsert", _accumulator(at), key, transform)
-    return _mapping(call, FoldKind.MAP, variables, (middle, step, transform))
+    return _mapping(call, FoldKind.MAP, variables, (optional_predicate, step, transform))
 
 
 def _transform_entries(call: Call) -> Node:
-    first, second, *middle, transform = call.args
+    first, second, *optional_predicate, transform = call.args
     variables = _variables([first, second], "argument must be a simple name")
     at = call.offset
     step: Node = _call(at, "cel.@mapInsert", _accumulator(at), transform)
-    return _mapping(call, FoldKind.ENTRIES, variables, (middle, step, transform))
+    return _mapping(call, FoldKind.ENTRIES, variables, (optional_predicate, step, transform))
 
 
 def _listing(
@@ -146,9 +150,9 @@ def _mapping(
     variables: tuple[str, ...],
     made: tuple[list[Node], Node, Node],
 ) -> Node:
-    middle, step, transform = made
+    optional_predicate, step, transform = made
     at = call.offset
-    predicate = middle[0] if middle else None
+    predicate = optional_predicate[0] if optional_predicate else None
     if predicate is not None:
         step = _call(at, "_?_:_", predicate, step, _accumulator(at))
     start = MapExpr(entries=list[MapEntry](), offset=at)
@@ -172,7 +176,7 @@ def _if_valued(call: Call, then: Node) -> Node:
 
 
 def _bound_value(call: Call) -> Node:
-    """The second argument, with the value of the optional under the name that the first gives."""
+    """The second argument, with the value of the optional bound to the name in the first."""
     name, body = call.args
     if type(name) is not Ident:
         text = f"{call.function}() variable name must be a simple identifier"

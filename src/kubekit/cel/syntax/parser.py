@@ -1,8 +1,7 @@
-"""Expressions from text.
+"""The parser of expressions.
 
-Binary operators are put together with two stacks, so that only brackets and calls nest the parser
-in itself; with the limits below no text can exhaust the stack of this process, here or in the
-steps that follow.
+Binary operators are parsed with two stacks, so the parser recurses only for brackets and calls. With
+the limits below no text can exhaust the stack of this process, here or in the later steps.
 """
 
 from typing import Final
@@ -26,7 +25,7 @@ from kubekit.cel.syntax.tree import (
 )
 
 MOST_CHARACTERS: Final = 100_000
-MOST_NESTED: Final = 100  # of a thousand frames that Python's stack has, a level takes up to six
+MOST_NESTED: Final = 100  # each level takes up to six of the thousand frames of Python's stack
 
 _OPERAND: Final = (
     "'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', "
@@ -63,7 +62,7 @@ def parse(source: str) -> Node:
 
 
 class _Stop(Exception):
-    """A fault after which no sense can be made of the rest."""
+    """An error after which the rest cannot be parsed."""
 
     def __init__(self, offset: int, wrong: str) -> None:
         super().__init__(wrong)
@@ -117,7 +116,7 @@ class _Parser:
         return operands[0]
 
     def _join(self, operands: list[Node], operator: Token) -> None:
-        """The last two operands made one. A chain of logical operators stays one flat call."""
+        """Join the last two operands. A chain of logical operators becomes one flat call."""
         right, left = operands.pop(), operands.pop()
         function = _FUNCTIONS[operator.kind]
         if operator.kind in _LOGICAL and type(left) is Call and left.function == function:
@@ -137,7 +136,7 @@ class _Parser:
         return self._built(Call(function=function, args=[node], offset=signs[0].offset), (node,))
 
     def _signs(self) -> list[Token]:
-        """The signs before an operand, all alike. One minus before a number belongs to it."""
+        """The signs before an operand, all of one kind. A single minus before a number is part of it."""
         signs: list[Token] = []
         while self._next.kind in ("-", "!") and (not signs or signs[0].kind == self._next.kind):
             signs.append(self._take())
@@ -207,7 +206,7 @@ class _Parser:
         return read(self, self._take())
 
     def _rooted(self, _dot: Token) -> Node:
-        """A name with a leading dot, which says that it is not relative to anything."""
+        """A name with a leading dot, which makes it absolute."""
         if self._next.kind != "IDENTIFIER":
             raise self._unexpected("mismatched", "IDENTIFIER")
         return self._name(self._take(), ".")
@@ -223,7 +222,7 @@ class _Parser:
         return self._called(self._built(Call(function=name, args=args, offset=opened), args))
 
     def _called(self, call: Node) -> Node:
-        """The call, or what it stands for."""
+        """The call, or the expansion of its macro."""
         assert type(call) is Call
         try:
             return macros.expanded(call)

@@ -1,4 +1,4 @@
-"""The values of literals, and the spelling of texts."""
+"""The values of string, bytes and number literals, and texts as literals."""
 
 from typing import Final
 
@@ -23,11 +23,11 @@ _SURROGATES: Final = range(0xD800, 0xE000)
 
 
 class BadEscape(ValueError):
-    """An escape that stands for nothing."""
+    """An escape without a meaning."""
 
 
 def string_value(literal: str) -> str:
-    """The text that a string literal, quotes and prefix included, stands for."""
+    """The text of a string literal, which includes the quotes and the prefix."""
     body, is_raw = _body(literal)
     if is_raw or "\\" not in body:
         return body
@@ -35,7 +35,7 @@ def string_value(literal: str) -> str:
 
 
 def bytes_value(literal: str) -> bytes:
-    """The bytes that a bytes literal stands for. Its escapes by number are bytes."""
+    """The bytes of a bytes literal. Numeric escapes are bytes."""
     body, is_raw = _body(literal[1:])
     if is_raw or "\\" not in body:
         return body.encode()
@@ -47,7 +47,7 @@ def bytes_value(literal: str) -> bytes:
 
 
 def whole_number(spelled: str) -> int:
-    """The number that the digits stand for, decimal or after ``0x`` hexadecimal."""
+    """The number of the digits, decimal or after ``0x`` hexadecimal."""
     sign, digits = (-1, spelled[1:]) if spelled.startswith("-") else (1, spelled)
     if digits.startswith("0x"):
         return sign * int(digits, 16)
@@ -74,12 +74,12 @@ def _body(literal: str) -> tuple[str, bool]:
 
 def _escape_letters(body: str) -> list[int]:
     """The positions of the characters that follow an escaping backslash."""
-    found = []
+    positions = []
     at = body.find("\\")
     while at >= 0:
-        found.append(at + 1)
+        positions.append(at + 1)
         at = body.find("\\", at + 2)
-    return found
+    return positions
 
 
 def _codes(body: str) -> list[tuple[int, bool]]:
@@ -97,7 +97,7 @@ def _codes(body: str) -> list[tuple[int, bool]]:
 
 
 def _escape(body: str, at: int) -> tuple[int, bool, int]:
-    """What the escape, whose letter is there, stands for, and where it ends."""
+    """The code of the escape at its letter, whether it is numeric, and the position after it."""
     letter = body[at]
     if letter in _SIMPLE:
         return ord(_SIMPLE[letter]), False, at + 1

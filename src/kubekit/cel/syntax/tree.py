@@ -1,10 +1,10 @@
 """The tree of an expression.
 
 Macros are expanded when the tree is built, so later steps know only the few nodes below. A fold
-also carries what it was made of, to be printed and to be run by a loop of its own kind.
+also has the parts of its macro, to be printed and to be run by a loop of its own kind.
 
-The checker writes types and overloads into the tree. Two trees are equal when they say the same,
-wherever it was written.
+The checker writes types and overloads into the tree. Two trees are equal when they have the same
+meaning; offsets do not count.
 """
 
 from collections.abc import Callable
@@ -60,9 +60,9 @@ class FoldKind(Enum):
 
 @dataclass(slots=True, kw_only=True)
 class Node:
-    """``depth`` counts the nested operators, since each costs a frame of the stack.
+    """A node. ``depth`` counts the nested operators, since each costs a frame of the stack.
 
-    ``written`` is the macro that the node stands for, as it was.
+    ``written`` is the macro call that the node is the expansion of.
     """
 
     offset: int = field(compare=False, repr=False)
@@ -78,7 +78,7 @@ class Literal(Node):
 
 @dataclass(slots=True, kw_only=True)
 class Ident(Node):
-    """``constant`` is the type that the name stands for, where it names one."""
+    """``constant`` is the type that the name refers to, if it names one."""
 
     name: str
     constant: Value = field(default=None, compare=False, repr=False)
@@ -86,7 +86,7 @@ class Ident(Node):
 
 @dataclass(slots=True, kw_only=True)
 class Select(Node):
-    """A field of the operand; with ``test`` whether it is there."""
+    """A field of the operand; with ``test``, whether it is present."""
 
     operand: Node
     name: str
@@ -124,7 +124,7 @@ class MapExpr(Node):
 
 @dataclass(slots=True, kw_only=True)
 class StructExpr(Node):
-    """A message; no schema has any that could be made, so it never gets past the checker."""
+    """A message literal. No schema declares a message type, so the checker always refuses it."""
 
     name: str
     values: list[tuple[str, Node, bool]]
@@ -132,7 +132,7 @@ class StructExpr(Node):
 
 @dataclass(slots=True, kw_only=True)
 class Fold(Node):
-    """A loop over a range with an accumulator; what every macro with variables becomes.
+    """A loop over a range with an accumulator: the expansion of every macro with variables.
 
     ``predicate`` and ``transform`` are the parts of it that the author wrote.
     """
@@ -150,7 +150,7 @@ class Fold(Node):
 
 
 def qualified_name(node: Node) -> str | None:
-    """The dotted name that the node may be, such as ``optional.none``; None if it is no name."""
+    """The dotted name of a node such as ``optional.none``; None if it is not a name."""
     parts: list[str] = []
     while type(node) is Select and not node.test:
         parts.append(node.name)

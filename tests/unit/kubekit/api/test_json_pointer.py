@@ -99,7 +99,7 @@ def test_an_element_is_counted_from_either_end(token, place):
 )
 def test_a_gap_is_before_an_element_or_past_the_last(token, place):
     """There is one more of them than of elements."""
-    assert json_pointer.gap(token, 2) == place
+    assert json_pointer.insertion_index(token, 2) == place
 
 
 OUTSIDE = ["-0", "01", "-01", "+1", "x", "", "--1", "9" * 1_000_000, "-" + "9" * 1_000_000]
@@ -116,7 +116,7 @@ def test_an_element_that_is_not_there_is_refused(token):
 def test_a_gap_that_is_not_there_is_refused(token):
     """Nothing can be put beyond the place past the last."""
     with pytest.raises(PointerError):
-        json_pointer.gap(token, 2)
+        json_pointer.insertion_index(token, 2)
 
 
 @given(st.lists(st.text()))

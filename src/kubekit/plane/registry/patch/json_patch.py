@@ -67,7 +67,7 @@ class _Work:
         if isinstance(parent, dict):
             parent[token] = value
         else:
-            index = json_pointer.gap(token, len(parent))
+            index = json_pointer.insertion_index(token, len(parent))
             self._shift(len(parent) - index)
             parent.insert(index, value)
 

@@ -88,7 +88,7 @@ def test_lists_are_found_in_members_items_and_maps():
     schema = {"type": "object", "properties": {"l": lists, "m": maps}}
     value = {"l": [{"s": ["a", "a"]}, 3], "m": {"k": ["b", "b"]}, "n": ["c", "c"]}
 
-    assert [e.path for e in errors(value, schema) if e.problem.words == "Duplicate value"] == [
+    assert [e.path for e in errors(value, schema) if e.problem.label == "Duplicate value"] == [
         "x.l[0].s[1]",
         "x.m[k][1]",
     ]
