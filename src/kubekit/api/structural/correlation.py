@@ -1,4 +1,4 @@
-"""A value and the one it replaces, correlated along a structural schema.
+"""Correlation of a value with the value that it replaces, along a structural schema.
 
 Members of objects are correlated by name, items of a list-map by their keys. Items of other lists have
 no identity, so such a list is one value, and so is a value without a schema: it is compared as a
@@ -40,7 +40,7 @@ class Correlated:
     def item(self, position: int) -> "Correlated | None":
         """The item at that position of a list, if the old list has one with the same keys."""
         if position not in self._inner:
-            self._inner[position] = self._found_item(position)
+            self._inner[position] = self._correlated_item(position)
         return self._inner[position]
 
     def is_unchanged(self) -> bool:
@@ -60,16 +60,16 @@ class Correlated:
 
     def _member(self, name: str) -> "Correlated | None":
         if name not in self._inner:
-            self._inner[name] = self._found_member(name)
+            self._inner[name] = self._correlated_member(name)
         return self._inner[name]
 
-    def _found_member(self, name: str) -> "Correlated | None":
+    def _correlated_member(self, name: str) -> "Correlated | None":
         value, old, inner = self._value, self._old, member(self._schema, name)
         if not isinstance(value, dict) or not isinstance(old, dict) or inner is None:
             return None
         return Correlated(value[name], old[name], inner) if name in old else None
 
-    def _found_item(self, position: int) -> "Correlated | None":
+    def _correlated_item(self, position: int) -> "Correlated | None":
         items: Any = self._value
         old = self._old_items.get(self._key(items[position]))
         return None if old is None else Correlated(items[position], old, self._schema["items"])

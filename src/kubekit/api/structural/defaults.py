@@ -15,7 +15,9 @@ from kubekit.api.structural.nodes import (
 )
 
 _NAMES: Final = 8  # of a schema that are visited in a microsecond
-_CHARACTERS: Final = 8  # of a text; each is written later, if it is only pointed to here
+_CHARACTERS: Final = (
+    8  # of a text per microsecond; it is only referenced here, but written out later
+)
 
 
 def with_defaults(document: Document, schema: Schema, spend: Spend = unlimited) -> Document:
@@ -27,9 +29,9 @@ def with_defaults(document: Document, schema: Schema, spend: Spend = unlimited) 
     """
     members = document | _missing(document, schema, spend)
     return {
-        name: _filled(given, member(schema, name), spend)
-        for name, given in members.items()
-        if not is_stray_null(given, member(schema, name))
+        name: _filled(value, member(schema, name), spend)
+        for name, value in members.items()
+        if not is_stray_null(value, member(schema, name))
     }
 
 

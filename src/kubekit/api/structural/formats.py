@@ -67,22 +67,22 @@ def _shaped(pattern: str) -> Check:
 
 
 def _is_date(text: str) -> bool:
-    found = _DATE.fullmatch(text)
-    if found is None:
+    match = _DATE.fullmatch(text)
+    if match is None:
         return False
-    year, month, day = map(int, found.groups())
+    year, month, day = map(int, match.groups())
     return 1 <= month <= _MONTHS and 1 <= day <= monthrange(year or 2000, month)[1]
 
 
 def _is_instant(text: str) -> bool:
     """A date and a time; the text after another `t` is ignored."""
     date, *rest = text.lower().split("t")
-    found = _TIME.fullmatch(rest[0]) if rest and _is_date(date) else None
-    return found is not None and found[1] <= "23" and found[2] <= "59" and found[3] <= "59"
+    match = _TIME.fullmatch(rest[0]) if rest and _is_date(date) else None
+    return match is not None and match[1] <= "23" and match[2] <= "59" and match[3] <= "59"
 
 
 def _is_duration(text: str) -> bool:
-    """As Go spells one, or else any number in the text that has a unit of time after it."""
+    """A duration as Go spells it, or else any number in the text with a unit of time after it."""
     wholes = re.findall(r"(?<![0-9.])[0-9]+", text)
     if _DURATION.fullmatch(text) and not any(map(_is_beyond, wholes)):
         return True

@@ -18,7 +18,7 @@ def is_email(text: str) -> bool:
 
 
 class _Reader:
-    """A text that is read from left to right. What cannot be read is None or false."""
+    """Reads a text from left to right. A method returns None or false if it cannot read its part."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -28,7 +28,7 @@ class _Reader:
         return self._at == len(self._text)
 
     def address(self, *, groups: bool) -> int | None:
-        """How many addresses the next one stands for: a group may hold several, or none."""
+        """The number of addresses in the next one: a group may have several, or none."""
         self._skip_space()
         if self._spec():
             self._skip_space()
@@ -55,17 +55,17 @@ class _Reader:
         if self._take(";"):
             return 0
         while True:
-            found = self.address(groups=False)
-            if found is None or not self.skip_comments():
+            addresses = self.address(groups=False)
+            if addresses is None or not self.skip_comments():
                 return None
-            count += found
+            count += addresses
             if self._take(";"):
                 return count
             if not self._take(","):
                 return None
 
     def _spec(self) -> bool:
-        """Whether ``local@domain`` was read; if not, nothing was."""
+        """Whether ``local@domain`` was read. If not, the position is unchanged."""
         start = self._at
         self._skip_space()
         local = self._quoted() or self._dotted()
@@ -100,8 +100,8 @@ class _Reader:
         return atom is not None and all(atom[0].split("."))
 
     def _quoted(self) -> bool:
-        found = self._match(_QUOTED)
-        return found is not None and bool(found[1])
+        match = self._match(_QUOTED)
+        return match is not None and bool(match[1])
 
     def _comment(self) -> bool:
         """Whether a comment was read to its end; comments nest."""
@@ -118,9 +118,9 @@ class _Reader:
         self._match(_SPACE)
 
     def _match(self, form: re.Pattern[str]) -> re.Match[str] | None:
-        found = form.match(self._text, self._at)
-        self._at = found.end() if found else self._at
-        return found
+        match = form.match(self._text, self._at)
+        self._at = match.end() if match else self._at
+        return match
 
     def _is_next(self, letter: str) -> bool:
         return self._text.startswith(letter, self._at)

@@ -147,18 +147,18 @@ class Judge:
         result.checks += 1
         result.add(size_errors(path, len(value), schema, "properties"))
         named, others = schema.get("properties", {}), schema.get("additionalProperties")
-        for name, given in value.items():
+        for name, member_value in value.items():
             inner = named.get(name, others)
             if inner is False:
                 detail = f"{path}.{name} in body is a forbidden property"
                 result.add((invalid(path, name, detail),))
             if inner is None or isinstance(inner, bool):
                 continue
-            if is_plain(given, inner):
-                result.checks += _PLAIN_CHECKS[type(given)]
+            if is_plain(member_value, inner):
+                result.checks += _PLAIN_CHECKS[type(member_value)]
                 continue
             before = None if old is None else old.member(name)
-            result.merge(self._ratcheted(path.child(str(name)), given, inner, before))
+            result.merge(self._ratcheted(path.child(str(name)), member_value, inner, before))
             if self._is_enough(result):
                 return
         result.add(required(path.child(n)) for n in schema.get("required", ()) if n not in value)
@@ -189,14 +189,14 @@ class Judge:
 
 
 def _take_any(result: ValidationResult, path: Path, results: list[ValidationResult]) -> None:
-    valid = next((one for one in results if not one.found), None)
+    valid = next((candidate for candidate in results if not candidate.found), None)
     if valid is None:
         result.add((_unfit(path, "must validate at least one schema (anyOf)"),))
     result.merge(valid or _best(results))
 
 
 def _take_one(result: ValidationResult, path: Path, results: list[ValidationResult]) -> None:
-    valid = [one for one in results if not one.found]
+    valid = [candidate for candidate in results if not candidate.found]
     if len(valid) == 1:
         result.merge(valid[0])
         return
@@ -207,9 +207,9 @@ def _take_one(result: ValidationResult, path: Path, results: list[ValidationResu
 
 
 def _take_all(result: ValidationResult, path: Path, results: list[ValidationResult]) -> None:
-    for one in results:
-        result.merge(one)
-    unfit = sum(bool(one.found) for one in results)
+    for part in results:
+        result.merge(part)
+    unfit = sum(bool(part.found) for part in results)
     if unfit:
         none = ". None validated" if unfit == len(results) else ""
         result.add((_unfit(path, f"must validate all the schemas (allOf){none}"),))
@@ -217,8 +217,8 @@ def _take_all(result: ValidationResult, path: Path, results: list[ValidationResu
 
 def _best(results: list[ValidationResult]) -> ValidationResult:
     """The first result with the most checks."""
-    return max(results, key=lambda one: one.checks)
+    return max(results, key=lambda candidate: candidate.checks)
 
 
-def _unfit(path: Path, words: str) -> FieldError:
-    return invalid(NOWHERE, "", f'"{path}" {words}')
+def _unfit(path: Path, requirement: str) -> FieldError:
+    return invalid(NOWHERE, "", f'"{path}" {requirement}')

@@ -1,7 +1,7 @@
 """One value against its own node of a structural schema; its members are checked elsewhere.
 
-The messages are those of Kubernetes, so that a user finds them on the web. Where its numbers overflow,
-ours do not: a bound that no integer reaches excludes none.
+The messages are those of Kubernetes, so that a user finds them on the web. Numbers do not
+overflow as there: a bound that no integer reaches excludes no integer.
 """
 
 import json
@@ -30,7 +30,7 @@ _LONGEST_SHOWN: Final = 1024  # characters of a pattern, which each error repeat
 _NEARLY: Final = 1e-9
 _BEYOND: Final = {"int32": 2**31, "int64": 2**63}
 _SMALLEST_SPELLED: Final = 1e21  # from here on a float is shown with an exponent
-_JUDGED: Final = frozenset(
+_CONSTRAINTS: Final = frozenset(
     {"allOf", "anyOf", "enum", "format", "maxLength", "minLength", "not", "oneOf", "pattern"}
 )
 
@@ -38,18 +38,18 @@ _JUDGED: Final = frozenset(
 def is_plain(value: object, schema: Schema) -> bool:
     """Whether this is a string or a boolean with no constraint but its type.
 
-    Most values are. Checking that first saves the path of each.
+    Most values are plain. Checking this first saves building the path of each.
     """
     kind = type(value)
     return (kind is str or kind is bool) and (
         schema.get("type") == _TYPES[kind][0]
-        and _JUDGED.isdisjoint(schema)
+        and _CONSTRAINTS.isdisjoint(schema)
         and not schema.get(INT_OR_STRING)
     )
 
 
 def is_typed(schema: Schema) -> bool:
-    """Whether the type of a value matters at all."""
+    """Whether the schema restricts the type of a value."""
     return bool(schema.get(INT_OR_STRING) or schema.get("type") or check_of(schema.get("format")))
 
 
@@ -76,12 +76,12 @@ def type_error(path: str, value: object, schema: Schema, *, native: bool) -> Fie
 
 
 def enum_error(path: str, value: object, schema: Schema) -> FieldError | None:
-    """The value is not in the enum. A null never is, even where the type allows it."""
+    """The value is not in the enum. A null is never in it, even if the type allows null."""
     enum = schema.get("enum")
     if not enum or (value is not None and _is_among(value, enum)):
         return None
-    words = (word if isinstance(word, str) else _compact(word) for word in enum)
-    return not_supported(path, _shown(value), words)
+    names = (name if isinstance(name, str) else _compact(name) for name in enum)
+    return not_supported(path, _shown(value), names)
 
 
 def text_error(path: str, value: str, schema: Schema, matches: Matcher) -> FieldError | None:
@@ -157,7 +157,7 @@ def _type_of(value: object) -> tuple[str, str]:
 
 
 def _allowed_types(schema: Schema) -> tuple[str, ...]:
-    """The types a value may have; none are named where anything goes."""
+    """The types that a value may have; empty if it may have any."""
     if schema.get(INT_OR_STRING):
         return "integer", "string"
     return (schema["type"],) if schema.get("type") else ()
@@ -171,7 +171,7 @@ def _passes_as(value: object, allowed: tuple[str, ...]) -> bool:
 
 
 def _is_whole(value: float) -> bool:
-    """Whether a float is an integer, or so little more than one that Kubernetes takes it for it."""
+    """Whether a float is an integer, or so close above one that Kubernetes treats it as one."""
     if not abs(value) <= _LARGEST_EXACT:
         return False
     whole = int(value)
@@ -179,7 +179,7 @@ def _is_whole(value: float) -> bool:
 
 
 def _is_among(value: object, enum: list[Any]) -> bool:
-    if type(value) is str:  # by far the most, and no other value equals a text
+    if type(value) is str:  # the most frequent type, and no other value equals a text
         return value in enum
     return any(_is_alike(value, word) for word in enum)
 

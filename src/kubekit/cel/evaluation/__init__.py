@@ -1,1 +1,1 @@
-"""Checked expressions, compiled into functions."""
+"""Checked expressions, compiled into functions: `planning` makes `steps`, and `folds` for loops."""

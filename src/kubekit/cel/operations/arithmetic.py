@@ -1,4 +1,4 @@
-"""The operators on numbers, times, texts and lists. None mixes types, and none wraps around."""
+"""The operators on numbers, times, texts and lists. Operands must have the same type; overflow is an error."""
 
 import math
 from collections.abc import Callable
@@ -74,7 +74,7 @@ def _operated(name: str, table: _Table, first: Value, second: Value) -> Value:
 
 
 def _refused(name: str, first: Value, operands: frozenset[type]) -> NoSuchOverload:
-    """The operator is named only if its first value can have no operators of the kind."""
+    """The error names the operator only if no operand of that type is possible, as in Kubernetes."""
     if type(first) in operands | _RECEIVERS:
         return NoSuchOverload()
     return NoSuchOverload(f"no such overload: {name}")
@@ -88,7 +88,7 @@ def _joined(first: Value, second: Value) -> Value:
 
 
 def _quotient(first: int, second: int) -> int:
-    """Rounded towards zero."""
+    """The quotient, rounded towards zero."""
     if second == 0:
         raise EvaluationError("division by zero")
     whole = abs(first) // abs(second)
@@ -96,7 +96,7 @@ def _quotient(first: int, second: int) -> int:
 
 
 def _remainder(first: int, second: int) -> int:
-    """With the sign of the first."""
+    """The remainder, with the sign of the first operand."""
     if second == 0:
         raise EvaluationError("modulus by zero")
     if first == _LOWEST and second == -1:

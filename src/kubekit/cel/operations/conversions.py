@@ -1,4 +1,4 @@
-"""Values of one type made of another, and what a double looks like."""
+"""Conversions between types, and the text of a double."""
 
 import math
 import re
@@ -25,7 +25,7 @@ _INT: Final = re.compile(r"[+-]?[0-9]{1,40}")
 _UINT: Final = re.compile(r"[0-9]{1,40}")
 _DOUBLE: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,10})?")
 _NOT_A_NUMBER: Final = re.compile(r"[+-]?(?:inf|infinity|nan)", re.IGNORECASE)
-_SMALLEST_PLAIN: Final = -4  # powers of ten that a double is written without an exponent for
+_SMALLEST_PLAIN: Final = -4  # the powers of ten for which a double is written without an exponent
 _LARGEST_PLAIN: Final = 6
 
 
@@ -100,10 +100,10 @@ def to_string(value: Value) -> str:
 def to_duration(value: Value) -> Duration:
     if type(value) is Duration:
         return value
-    found = parse_duration(value) if type(value) is str else None
-    if found is None:
+    parsed = parse_duration(value) if type(value) is str else None
+    if parsed is None:
         raise _failed(_source(value), "google.protobuf.Duration")
-    return found
+    return parsed
 
 
 def to_timestamp(value: Value) -> Timestamp:
@@ -113,14 +113,14 @@ def to_timestamp(value: Value) -> Timestamp:
         if not EARLIEST <= value <= LATEST:
             raise EvaluationError("timestamp overflow")
         return Timestamp(value * NANOS)
-    found = parse_timestamp(value) if type(value) is str else None
-    if found is None:
+    parsed = parse_timestamp(value) if type(value) is str else None
+    if parsed is None:
         raise _failed(_source(value), "google.protobuf.Timestamp")
-    return found
+    return parsed
 
 
 def double_text(value: float) -> str:
-    """The shortest digits that mean the double, with an exponent if it is large or small."""
+    """The shortest digits of the double, with an exponent if it is large or small."""
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else ("+Inf" if value > 0 else "-Inf")
     if value == 0:

@@ -27,7 +27,7 @@ _INSTANT: Final = re.compile(
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _OFFSET: Final = re.compile(r"([+-]?[0-9]{1,4}):([0-9]{1,4})")
 _WORDY: Final = re.compile(r"([0-9]{1,18})\s*([A-Za-z\u00b5]+)")
-_WORDS: Final = (  # of each row the last may be the beginning of a longer word
+_WORDS: Final = (  # a longer word may start with the last one of a row
     (("ns", "nano"), 1),
     (("us", "\u00b5s", "micro"), 10**3),
     (("ms", "milli"), 10**6),
@@ -43,7 +43,7 @@ LATEST: Final = 253_402_300_799  # the last of year 9999
 
 
 def parse_duration(text: str) -> Duration | None:
-    """The duration that the text spells, such as ``1h30m``; None if it spells none."""
+    """The duration in the text, such as ``1h30m``; None if it is invalid."""
     sign, rest = (-1, text[1:]) if text.startswith("-") else (1, text.removeprefix("+"))
     if rest == "0":
         return Duration(0)
@@ -61,10 +61,10 @@ def parse_duration(text: str) -> Duration | None:
 
 
 def parse_wordy_duration(text: str) -> Duration | None:
-    """As the format ``duration`` of a schema has it, which also knows ``3 weeks``."""
-    found = parse_duration(text)
-    if found is not None:
-        return found
+    """The duration by the format ``duration`` of a schema, which also accepts ``3 weeks``."""
+    parsed = parse_duration(text)
+    if parsed is not None:
+        return parsed
     parts = [
         int(amount) * unit
         for amount, word in _WORDY.findall(text)
@@ -75,7 +75,7 @@ def parse_wordy_duration(text: str) -> Duration | None:
 
 
 def parse_timestamp(text: str, *, needs_zone: bool = True) -> Timestamp | None:
-    """The instant that the text spells as RFC 3339 has it; None if it spells none."""
+    """The instant in an RFC 3339 text; None if it is invalid."""
     match = _INSTANT.fullmatch(text)
     if match is None or (needs_zone and match[8] is None):
         return None

@@ -45,7 +45,7 @@ class Metrics(Collector):
         self.registry.register(self)
 
     def controller(self, name: str) -> ControllerCounters:
-        """The counters of a controller, which keeps them, so that no pass looks them up."""
+        """The counters of a controller. The controller keeps them, so that a pass need not look them up."""
         return self._controllers.setdefault(name, ControllerCounters())
 
     def queue(self, controller: str, queue: QueueCounters) -> None:
@@ -118,11 +118,11 @@ class Metrics(Collector):
             )
 
     def _of_informers(self) -> Iterator[Metric]:
-        informers = [each for read in self._informers for each in read()]
+        informers = [informer for read in self._informers for informer in read()]
         for name, text, count in _INFORMER_COUNTED:
-            yield _counter(name, text, _INFORMER, ((_place(i), count(i)) for i in informers))
+            yield _counter(name, text, _INFORMER, ((_labels_of(i), count(i)) for i in informers))
         for name, text, value in _INFORMER_MEASURED:
-            yield _gauge(name, text, _INFORMER, ((_place(i), value(i)) for i in informers))
+            yield _gauge(name, text, _INFORMER, ((_labels_of(i), value(i)) for i in informers))
 
 
 _COUNTED: Final[tuple[tuple[str, str, Callable[[ControllerCounters], int]], ...]] = (
@@ -172,7 +172,7 @@ _MEASURED: Final[tuple[tuple[str, str, Callable[[ControllerCounters], int]], ...
     ),
 )
 _QUEUE_COUNTED: Final[tuple[tuple[str, str, Callable[[QueueCounters], int]], ...]] = (
-    ("workqueue_adds", "Keys added; one that waits already is not.", lambda q: q.adds),
+    ("workqueue_adds", "Keys added, without those that were waiting already.", lambda q: q.adds),
     ("workqueue_retries", "Keys added with a delay.", lambda q: q.retries),
 )
 _QUEUE_MEASURED: Final[tuple[tuple[str, str, Callable[[QueueCounters], float]], ...]] = (
@@ -220,21 +220,21 @@ _INFORMER_MEASURED: Final[tuple[tuple[str, str, Callable[[InformerCounters], int
 _Values = Iterable[tuple[tuple[str, ...], float]]
 
 
-def _place(informer: InformerCounters) -> tuple[str, str, str]:
+def _labels_of(informer: InformerCounters) -> tuple[str, str, str]:
     return (informer.role, informer.cluster, informer.kind)
 
 
 def _counter(name: str, text: str, labels: tuple[str, ...], values: _Values) -> Metric:
     family = CounterMetricFamily(name, text, labels=labels)
-    for of, value in values:
-        family.add_metric(of, value)
+    for label_values, value in values:
+        family.add_metric(label_values, value)
     return family
 
 
 def _gauge(name: str, text: str, labels: tuple[str, ...], values: _Values) -> Metric:
     family = GaugeMetricFamily(name, text, labels=labels)
-    for of, value in values:
-        family.add_metric(of, value)
+    for label_values, value in values:
+        family.add_metric(label_values, value)
     return family
 
 
@@ -245,6 +245,6 @@ def _histogram(
     values: Iterable[tuple[tuple[str, ...], DurationHistogram]],
 ) -> Metric:
     family = HistogramMetricFamily(name, text, labels=labels)
-    for of, durations in values:
-        family.add_metric(of, durations.buckets(), durations.total)
+    for label_values, durations in values:
+        family.add_metric(label_values, durations.buckets(), durations.total)
     return family
