@@ -1,11 +1,11 @@
-r"""Our plane behind aiohttp's server instead of our own, to measure one against the other.
+r"""Our plane behind aiohttp's server instead of our own, to compare the two.
 
     .venv/bin/python bench/aiohttp_plane.py --data DIR --port N
     .venv/bin/python bench/plane.py --only create,get,status --peer https://127.0.0.1:N \
         --token "$(cat DIR/token)" --ca DIR/pki/ca.crt
 
-Only what the layers share is left in: the same registry, the same handler, TLS and tokens. Watches are not
-served: the question is what a request costs.
+Only the shared layers remain: the same registry, the same handler, TLS and tokens. Watches are not
+served, since this measures the cost of a request.
 """
 
 import argparse

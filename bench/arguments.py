@@ -4,7 +4,7 @@ import argparse
 
 
 def numbers(text: str) -> list[int]:
-    """Whole numbers with commas between them, from small to large."""
+    """Whole numbers separated by commas, sorted."""
     try:
         return sorted(int(number) for number in text.split(","))
     except ValueError:

@@ -1,4 +1,4 @@
-"""What a request, an event and an import cost with our HTTP client and with those of others.
+"""The cost of a request, an event and an import with our HTTP client and with other clients.
 
     .venv/bin/python bench/clients.py                        all of them, about a minute
     .venv/bin/python bench/clients.py --seconds 1 --only ours,aiohttp
@@ -47,7 +47,7 @@ _IMPORTS: Final = {
 
 
 class Target(msgspec.Struct, frozen=True):
-    """What a client needs to know of the server."""
+    """The server, as its clients need it."""
 
     kubeconfig: str
     url: str
@@ -58,7 +58,7 @@ class Target(msgspec.Struct, frozen=True):
 
 
 class Costs(msgspec.Struct, frozen=True):
-    """What one client reached in one round."""
+    """The rates and costs of one client in one round."""
 
     gets: float
     get_cpu: float
@@ -69,7 +69,7 @@ class Costs(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """A client: how to get the object, and the changes since a version."""
+    """A client: one function gets the object, the other watches the changes since a version."""
 
     get: Callable[[], Awaitable[object]]
     watch: Callable[[], AsyncIterator[object]]
@@ -117,7 +117,7 @@ def _in_process(name: str, target: Target) -> Costs:
 
 
 def _prepared(server: Server, folder: Path, seconds: float) -> Target:
-    """The server with objects in it, each of which is a change to watch."""
+    """Create objects on the server: each creation is an event to watch."""
     server.prepare(_SPACE)
     since = server.revision(_SPACE)
     connection = server.connection()
@@ -149,7 +149,7 @@ def _measured(name: str, target: Target) -> Costs:
 
 
 def _cpu(code: str) -> float:
-    """Seconds of CPU that a new process needs for this."""
+    """Seconds of CPU time that a new process needs for this code."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, "-c", code], check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -157,7 +157,7 @@ def _cpu(code: str) -> float:
 
 
 async def _rate(seconds: float, work: Callable[[float], Awaitable[int]]) -> tuple[float, float]:
-    """How many a second, and the CPU for each, in microseconds."""
+    """The rate per second, and the CPU time for each in microseconds."""
     await work(time.perf_counter() + seconds / 5)  # to warm up
     started, busy = time.perf_counter(), time.process_time()
     count = await work(started + seconds)
@@ -312,7 +312,7 @@ def _medians(rounds: Sequence[Costs]) -> Costs:
 
 
 def _table(results: dict[str, Costs]) -> str:
-    """A line for each client; in brackets how many times worse than the first."""
+    """A line for each client; the ratio to the first client in brackets."""
     header = ("client", "gets/s", "CPU µs/get", "events/s", "CPU µs/event", "import ms")
     first = next(iter(results.values()))
     lines = [header, *((name, *_cells(one, first)) for name, one in results.items())]

@@ -1,12 +1,12 @@
-"""What one pass over a deployment costs: decode its Instances, plan, and sum up the status.
+"""The cost of one reconcile pass over a deployment: decode its Instances, plan, compute the status.
 
     make bench                                 a table
     .venv/bin/python bench/decide.py --json    the same numbers as JSON
 
-CPU time of this thread, the best of several rounds, so that a busy machine matters little. Decoding
-is compared with the standard library's ``json`` on the same bytes in the same run; the ratio travels
-between machines, the nanoseconds do not. The exponent is the slope of cost over size on logarithmic
-axes: 1 is linear, 2 would mean that ten times the Instances cost a hundred times as much.
+Measured is the CPU time of this thread, the best of several rounds, so that other load matters little.
+Decoding is compared with the standard library's ``json`` on the same bytes in the same run. The ratio
+can be compared between machines, the nanoseconds cannot. The exponent is the slope of cost over size on
+logarithmic axes: 1 is linear, 2 means that ten times the Instances cost a hundred times as much.
 """
 
 import gc
@@ -95,7 +95,7 @@ def _measure(size: int) -> dict[str, Any]:
 
 
 def _best(work: Callable[[], object], repeats: int) -> float:
-    """Nanoseconds of CPU for one call, in the best of the rounds."""
+    """Nanoseconds of CPU time for one call, in the best of the rounds."""
     gc.collect()
     rounds = []
     for _ in range(ROUNDS):
@@ -149,7 +149,7 @@ def _deployment(replicas: int) -> WorkloadDeployment:
 
 
 def _instance(deployment: WorkloadDeployment, ordinal: int) -> Instance:
-    """An Instance as a cell holds it in the middle of a roll: the upper half is up to date."""
+    """An Instance in the middle of a rolling update: the upper half of the ordinals is up to date."""
     built = build_instance(deployment, ordinal, ())
     current = ordinal >= deployment.spec.scale_settings.min_replicas // 2
     observed = template_hash(deployment.spec.template) if current else "0" * 16

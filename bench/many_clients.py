@@ -1,11 +1,11 @@
-"""What many, slow and greedy clients cost our plane over HTTPS, and whether others notice.
+"""The cost of many, slow and greedy clients for our plane over HTTPS, and their effect on others.
 
     .venv/bin/python bench/many_clients.py                       everything, with 10,000 idle watches
     .venv/bin/python bench/many_clients.py --watches 1000 --only watches,readers
     .venv/bin/python bench/many_clients.py --help                everything else
 
-The server is `compute plane` as a process of its own; watchers and clients are other processes. How
-to read the figures is in docs/performance.md.
+The server is `compute plane` in a process of its own; watchers and clients are other processes. How
+to read the numbers is in docs/performance.md.
 """
 
 import argparse
@@ -35,14 +35,14 @@ from bench.load.watchers import WatchDelays, Watching
 
 _PARTS: Final = ("watches", "readers", "writers", "planes")
 _SEEDED: Final = 1000
-_EVENTS: Final = 5  # one a second, which every watcher hears
-_SETTLED: Final = 5  # seconds of rest over which the idle CPU is read
+_EVENTS: Final = 5  # one a second, which every watcher receives
+_SETTLED: Final = 5  # idle seconds over which the CPU time is measured
 _UNFINISHED: Final = 100_000  # bytes of a body that a slow writer has sent
 _KIB: Final = 1024
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Measure what is asked for, and print it as it comes and as a table."""
+    """Run the selected measurements; print each result at once, and a table at the end."""
     options = _options(arguments)
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # the children inherit it
@@ -76,7 +76,7 @@ def _rows(options: argparse.Namespace) -> Iterator[Row]:
 
 
 def _others(server: Server, when: str, seconds: float) -> Iterator[Row]:
-    """What 16 ordinary clients get, which only use objects of their own."""
+    """Latencies of 16 ordinary clients, which use objects of their own."""
     for script in ("get", "create"):
         busy = server.busy()
         outcome = _run(server, script, seconds)
@@ -85,7 +85,7 @@ def _others(server: Server, when: str, seconds: float) -> Iterator[Row]:
 
 
 def _watches(server: Server, count: int, seconds: float) -> Iterator[Row]:
-    """Watches of another namespace: of the same kind, so that each write is checked against all of them."""
+    """Watches of the same kind in another namespace: each write is checked against all of them."""
     namespace = f"watched-{server.namespace}"
     server.prepare(namespace)
     before = server.memory()
@@ -125,7 +125,7 @@ def _delays(
 
 
 def _slow_writers(server: Server, count: int, seconds: float) -> Iterator[Row]:
-    """Clients that have sent the beginning of a body and send nothing more."""
+    """Clients that have sent the first part of a body, and send no more."""
     start = Requests(server.target).head("POST", objects.collection(server.namespace))
     before = server.memory()
     context = trusting(server.target)
@@ -133,14 +133,14 @@ def _slow_writers(server: Server, count: int, seconds: float) -> Iterator[Row]:
     for _ in range(count):
         held.append(Connection(server.target, context))
         held[-1].send(start + b"1000000\r\n\r\n" + b" " * _UNFINISHED)
-    server.revision(server.namespace)  # an answer: everything that came before it has been read
+    server.revision(server.namespace)  # after its response, the server has read all earlier bytes
     yield _each(f"body of which {_UNFINISHED:,} bytes came", count, server.memory() - before)
     yield from _others(server, f"beside {count:,} slow writers", seconds)
     _hang_up(held)
 
 
 def _slow_readers(server: Server, options: argparse.Namespace) -> Iterator[Row]:
-    """Clients that have asked for a long list and do not read it."""
+    """Clients that have requested a long list and do not read it."""
     listed, count = f"list-{server.namespace}", options.readers
     server.prepare(listed)
     measures.seed(server.target, listed, options.listed)
@@ -184,7 +184,7 @@ def _task(server: Server, script: str, seconds: float, **changed: str | float) -
 
 
 def _in_background(server: Server, script: str, seconds: float) -> Callable[[], Outcome]:
-    """One client that asks again and again in a process of its own; call the answer to have it."""
+    """Start one client in a process of its own. The returned function waits for its outcome."""
     process = subprocess.Popen(
         [sys.executable, "-m", "bench.load.clients"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT,
@@ -215,7 +215,7 @@ def _tell(process: "subprocess.Popen[bytes]", line: bytes) -> None:
 def _expect_ready(process: "subprocess.Popen[bytes]") -> None:
     assert process.stdout is not None
     if process.stdout.readline() != b"ready\n":
-        raise SystemExit("a process of the load did not begin; its reason stands above")
+        raise SystemExit("a load process did not start; its error is printed above")
 
 
 def _latency(name: str, outcome: Outcome, more: str = "", *, clients: int) -> Row:

@@ -1,15 +1,15 @@
-"""Whether a world under constant change, killed again and again, grows: memory, descriptors, its log.
+"""A soak test: whether memory, descriptors or the log of a world grow under constant change and kills.
 
     .venv/bin/python bench/soak.py                          10 minutes, 1,000 Instances, a kill every 20 s
     .venv/bin/python bench/soak.py --minutes 120            longer, for slopes with smaller errors
     .venv/bin/python bench/soak.py --quick                  a minute
     .venv/bin/python bench/soak.py --help                   everything else
 
-`compute up` runs as a process of its own with three cities, on the loopback, and users roll and scale
-their Workloads all the time. For the first half it is killed with SIGKILL and started again; each
-life is measured when it is ready and when everything is served. The second half is one life, for
-slopes: its memory grows until there are ten minutes of changes to remember, so it is judged only
-beyond, in runs of more than half an hour. The exit code is 0 unless a verdict is missed.
+`compute up` runs in a process of its own with three cities, and users update and scale their Workloads
+all the time. In the first half the process is killed with SIGKILL and restarted, again and again. Each
+process is measured when it is ready and when all Workloads are served. In the second half one process
+keeps running, to measure slopes. Its memory grows until it holds ten minutes of changes, so the slope
+is judged only after that, in runs of more than half an hour. The exit code is 0 if all limits are met.
 """
 
 import argparse
@@ -45,7 +45,7 @@ from tests.support.compute.world_process import WorldProcess
 _CITIES: Final = ("DFW", "LHR", "SIN")
 _WORKLOADS: Final = 10
 _USERS: Final = 2  # that change something at the same time
-_LOOK: Final = 0.2
+_POLL: Final = 0.2  # seconds
 _SAMPLE: Final = 2.0  # seconds between two samples of the process
 _PATIENCE: Final = 300.0  # seconds until everything is served
 _LEFTOVERS: Final[tuple[type[Object], ...]] = (
@@ -65,7 +65,7 @@ class Soak:
         self._started = self._clock()
 
     async def prepare(self) -> None:
-        """Make the Workloads, in the first life."""
+        """Create the Workloads, in the first process."""
         await self._world.start()
         await _allow(self._world.client("core"), 2 * self._base * len(_CITIES) * _WORKLOADS)
         scale = {"instance_management_policy": "Parallel"}
@@ -76,7 +76,7 @@ class Soak:
         await self._world.kill()
 
     async def live(self, seconds: float) -> None:
-        """One life, with changes from when everything is served until it is killed."""
+        """One process. It is changed from when everything is served until it is killed."""
         started = self._clock()
         await self._world.start()
         ready = self._clock()
@@ -103,14 +103,14 @@ class Soak:
                 raise SystemExit(f"a user was refused: {ended!r}")
 
     async def finish(self) -> Counter[str]:
-        """Delete everything; what is left of it in any plane."""
+        """Delete everything. Returns what is left in any plane."""
         await self._world.start()
         await self._settle()
         for workload in (await self._user.every(Workload)).items:
             await self._user.delete(workload)
         ends = self._clock() + _PATIENCE
         while (left := await self._leftovers()) and self._clock() < ends:  # noqa: ASYNC110 - another process
-            await asyncio.sleep(_LOOK)
+            await asyncio.sleep(_POLL)
         await self._world.kill()
         return left
 
@@ -119,7 +119,7 @@ class Soak:
         return self._world.client("project-demo")
 
     async def _change(self, life: Life) -> None:
-        """Roll or scale one Workload after the other, each when the one before is served."""
+        """Update or scale one Workload after the other, each once the previous one is served."""
         while True:
             name = f"web{self._chance.randrange(_WORKLOADS)}"
             tenth = max(1, self._base // 10)
@@ -131,17 +131,17 @@ class Soak:
                 await self._user.patch(present, change(present))
                 life.changes += 1
             while not is_served(await self._user.get(Workload, name, "default")):  # noqa: ASYNC110 - another process
-                await asyncio.sleep(_LOOK)
+                await asyncio.sleep(_POLL)
 
     async def _settle(self) -> None:
         ends = self._clock() + _PATIENCE
         while not await self._is_served():
             if self._clock() > ends:
                 raise SystemExit(f"not everything is served after {_PATIENCE:g} s")
-            await asyncio.sleep(_LOOK)
+            await asyncio.sleep(_POLL)
 
     async def _is_served(self) -> bool:
-        """Whether all that is asked for runs, of the newest templates alone."""
+        """Whether every Instance is Ready and has the newest template."""
         workloads = (await self._user.every(Workload)).items
         if not all(is_served(each) for each in workloads):
             return False
@@ -170,7 +170,7 @@ class Soak:
 
 
 async def main(options: argparse.Namespace) -> int:
-    """Soak a world, and report what was measured."""
+    """Run the soak test, and report the measurements."""
     seconds = 60.0 * options.minutes
     with tempfile.TemporaryDirectory(prefix="soak-", dir=options.folder) as folder:
         world = WorldProcess(Path(folder) / "world", f"--cities={','.join(_CITIES)}")
@@ -189,7 +189,7 @@ async def main(options: argparse.Namespace) -> int:
 
 
 def _figure(page: str, name: str) -> float:
-    """A figure of the process itself."""
+    """A process metric, from the page of metrics."""
     match = re.search(rf"^process_{name} (\S+)$", page, re.MULTILINE)
     if match is None:
         raise SystemExit(f"/metrics does not have process_{name}")
@@ -197,7 +197,7 @@ def _figure(page: str, name: str) -> float:
 
 
 async def _allow(core: Client, instances: int) -> None:
-    """Let the project have so many Instances."""
+    """Raise the grants to the resources of this many Instances."""
     grants = (await core.every(ResourceGrant)).items
     size = INSTANCE_TYPES["datumcloud/d1-standard-2"]
     each = {INSTANCES: 1, VCPUS: size.millicores, MEMORY: size.mebibytes}

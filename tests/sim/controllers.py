@@ -1,8 +1,8 @@
-"""Three small controllers, written by the rules that ours follow, to prove the runtime with.
+"""Three small controllers that follow our rules, to test the runtime with.
 
-`Family` keeps the children of each parent beside it, `Mirrors` a copy of it in the hub, and `Counter`
-the number of its children in its status. A cache may cause work, never harm: what is created or
-deleted is decided again after a live read of the parent, and every delete names a uid.
+`Family` manages the children of each parent, `Mirrors` a copy of it in the hub, and `Counter` the number
+of its children in its status. A stale cache may cause extra work, but no harm: every create and delete
+is decided again after a live read of the parent, and every delete has a uid precondition.
 """
 
 from collections.abc import Iterable
@@ -28,7 +28,7 @@ BY_PARENT: Final = "parent"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to be done about the children of one parent."""
+    """The writes that the children of one parent need."""
 
     create: tuple[Child, ...] = ()
     change: tuple[tuple[Child, Child], ...] = ()
@@ -36,7 +36,7 @@ class Plan:
 
 
 class Family:
-    """One child for each copy that a parent wants, and none for a parent that has gone."""
+    """Creates one child for each copy that a parent wants, and deletes those of a parent that is gone."""
 
     def __init__(self, projects: Clusters) -> None:
         self._projects = projects
@@ -94,7 +94,7 @@ class Family:
     async def parent(
         self, client: Client, request: Request, cached: Parent | None
     ) -> Parent | None:
-        """The parent as it is now."""
+        """The parent, read live."""
         return await client.find(Parent, request.name, request.namespace)
 
     async def delete(self, client: Client, child: Child) -> None:
@@ -103,7 +103,7 @@ class Family:
 
 
 class Mirrors:
-    """A copy of each parent in the hub, which is gone before the parent is."""
+    """Keeps a copy of each parent in the hub, which is deleted before the parent."""
 
     def __init__(self, projects: Clusters, hubs: Clusters) -> None:
         self._projects = projects
@@ -136,7 +136,7 @@ class Mirrors:
     async def keep(
         self, client: Client, hub: Client, parent: Parent, fresh: Mirror, present: Mirror | None
     ) -> None:
-        """Hold the parent, and only then mirror it."""
+        """Add the finalizer to the parent, then mirror it."""
         await add_finalizer(client, parent, FINALIZER)
         if present is not None and present.spec.parent_uid != parent.metadata.uid:
             await self.delete(hub, present)
@@ -149,7 +149,7 @@ class Mirrors:
     async def let_go(
         self, client: Client, hub: Client, parent: Parent, present: Mirror | None
     ) -> None:
-        """Remove the mirror, and once it is gone let the parent go."""
+        """Delete the mirror, and once it is gone remove the finalizer of the parent."""
         if FINALIZER not in parent.metadata.finalizers:
             return
         while present is not None:
@@ -158,7 +158,7 @@ class Mirrors:
         await remove_finalizer(client, parent, FINALIZER)
 
     async def own_mirror(self, hub: Client, parent: Parent, name: str) -> Mirror | None:
-        """The mirror of this very parent, as it is now."""
+        """The mirror of this parent, by uid, read live."""
         found = await hub.find(Mirror, name, NAMESPACE)
         return found if found and found.spec.parent_uid == parent.metadata.uid else None
 
@@ -178,7 +178,7 @@ class Mirrors:
 
 
 class Counter:
-    """How many children each parent has, in its status."""
+    """Writes the number of children of each parent into its status."""
 
     def __init__(self, projects: Clusters) -> None:
         self._projects = projects
@@ -229,7 +229,7 @@ def _to_mirrored(_: ClusterName, mirror: Mirror) -> list[Request]:
 
 
 def _is_of(child: Child, parent: Parent | None, wanted: dict[str, Child]) -> bool:
-    """Whether a child is one that this very parent wants."""
+    """Whether a child belongs to this parent, by uid."""
     return (
         parent is not None
         and child.metadata.name in wanted

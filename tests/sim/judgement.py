@@ -1,4 +1,4 @@
-"""What there should be in the end, compared with what there is, in the planes themselves."""
+"""The expected final state, compared with the actual state of the planes."""
 
 from collections.abc import Iterator, Mapping
 from typing import TypeVar
@@ -14,7 +14,7 @@ K = TypeVar("K", bound=Object)
 
 
 def differences(planes: Mapping[ClusterName, Plane]) -> list[str]:
-    """Everything that is not as it should be."""
+    """Every difference from the expected state."""
     mirrors = {mirror.metadata.name: mirror for mirror in _all(planes[HUB], Mirror)}
     found: list[str] = []
     wanted: dict[str, None] = {}

@@ -1,4 +1,4 @@
-"""Two kinds of the simulation's own: a parent that wants copies, and what is made for it."""
+"""The kinds of the simulation: a parent that wants copies, its children, and its mirror."""
 
 from functools import cache
 from typing import ClassVar, Literal
@@ -36,7 +36,7 @@ class ParentStatus(Wire, frozen=True, kw_only=True):
 
 
 class Parent(Object, frozen=True, kw_only=True):
-    """Wants as many children as it says, and a mirror in the hub."""
+    """Wants a number of children, and a mirror in the hub."""
 
     RESOURCE: ClassVar[Resource] = Resource(
         group=GROUP, version="v1", kind="Parent", plural="parents", status=True
@@ -49,7 +49,7 @@ class Parent(Object, frozen=True, kw_only=True):
 
 
 class CopySpec(Wire, frozen=True, kw_only=True):
-    """Whose it is, and what it says."""
+    """The parent, and a text."""
 
     cluster: str = ""
     """The cluster of the parent, for a mirror."""
@@ -64,7 +64,7 @@ class CopySpec(Wire, frozen=True, kw_only=True):
 
 
 class Child(Object, frozen=True, kw_only=True):
-    """One of the copies that a parent wants, beside it."""
+    """One of the copies that a parent wants, in the same plane."""
 
     RESOURCE: ClassVar[Resource] = Resource(
         group=GROUP, version="v1", kind="Child", plural="children"
@@ -76,7 +76,7 @@ class Child(Object, frozen=True, kw_only=True):
 
 
 class Mirror(Object, frozen=True, kw_only=True):
-    """A parent as the hub knows it."""
+    """The copy of a parent in the hub."""
 
     RESOURCE: ClassVar[Resource] = Resource(
         group=GROUP, version="v1", kind="Mirror", plural="mirrors"
@@ -89,7 +89,7 @@ class Mirror(Object, frozen=True, kw_only=True):
 
 @cache
 def served() -> Kinds:
-    """What a simulated plane serves. Made once: a schema takes longer to read than a run to begin."""
+    """The kinds that a simulated plane serves. Computed once: parsing the schemas is slow."""
     own = [kind for cls in (Parent, Child, Mirror) for kind in kinds_of(crd(cls, _undescribed))]
     return Kinds((*builtins.core(), *own))
 

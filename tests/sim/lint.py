@@ -1,7 +1,7 @@
-"""What code that runs in the simulation may not do: anything that a seed does not decide.
+"""A linter for code that runs in the simulation: everything there must be decided by the seed.
 
-`faults` reads a source file and names each line with a clock, chance, a thread, a task that nothing
-keeps, the order of a set, or an error that is swallowed.
+`faults` reads a source file and reports each line with a clock, a random value, a thread, a task without
+a reference, the order of a set, or a swallowed error.
 """
 
 import ast
@@ -49,7 +49,7 @@ BLIND: Final = ("Exception", "BaseException")
 
 
 def faults(source: str, *, spawns: bool = False) -> list[str]:
-    """One line for each fault. The file that ``spawns`` is where tasks are begun for all others."""
+    """One line for each fault. Only the file that ``spawns`` may start tasks, for all others."""
     tree = ast.parse(source)
     found = [*SetOrders(tree).found()]
     for node in ast.walk(tree):
@@ -119,7 +119,7 @@ def _called(node: ast.Call) -> Iterator[str]:
 
 
 def _caught(node: ast.ExceptHandler) -> Iterator[str]:
-    """An error of whatever kind, swallowed without a word."""
+    """An exception of any type that is swallowed."""
     kinds = node.type.elts if isinstance(node.type, ast.Tuple) else [node.type]
     blind = any(kind is None or _dotted(kind) in BLIND for kind in kinds)
     if blind and all(_says_nothing(line) for line in node.body):
@@ -160,7 +160,7 @@ def _waits_for_one(call: ast.Call) -> bool:
 
 
 def _dotted(node: ast.expr | None) -> str:
-    """A name with its dots; empty for anything that is more than a name."""
+    """A dotted name; empty for any other expression."""
     match node:
         case ast.Name(id=name):
             return name

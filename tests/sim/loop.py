@@ -1,9 +1,9 @@
 """An event loop whose every choice comes from a seed, and whose clock jumps to the next timer.
 
-asyncio promises an order between callbacks, but none between tasks: here the ready task that runs
-next is drawn. Time moves only when nothing is ready, so a run that would hang or spin is an error
-instead. A `Life` is the part of the loop that belongs to one simulated process; it can be stopped
-as a whole, as by SIGSTOP, and ended as a whole, as by SIGKILL.
+asyncio defines the order of callbacks, but not the order of tasks: here the next of the ready tasks is
+chosen at random. Time moves only when nothing is ready, so a run that would hang or spin ends with an
+error. A `Life` is the part of the loop that belongs to one simulated process. It can be stopped as a
+whole, as by SIGSTOP, and ended as a whole, as by SIGKILL.
 """
 
 import asyncio
@@ -23,19 +23,19 @@ _CLEANUP: Final = 1e-6  # seconds between two looks at a life that ends
 
 
 class Deadlock(RuntimeError):
-    """Nothing is ready and no timer is set: nothing can ever happen again."""
+    """No task is ready and no timer is set: the run would hang."""
 
 
 class HotLoop(RuntimeError):
-    """So much happened at one instant that time would never move."""
+    """Too many steps ran at the same virtual time: the run would spin."""
 
 
 class Leftover(RuntimeError):
-    """Tasks were still there when the run had ended."""
+    """Tasks were still running at the end of the run."""
 
 
 class Life:
-    """What one simulated process has in the loop: whatever was begun `within` it."""
+    """The tasks and timers of one simulated process: all that were started `within` it."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -47,7 +47,7 @@ class Life:
         self._context.run(_life.set, self)
 
     def within(self, function: Callable[..., T], *args: object) -> T:
-        """Call a function so that all it begins belongs to this life."""
+        """Call a function so that all tasks it starts belong to this life."""
         return self._context.run(function, *args)
 
     def begin(self, work: Coroutine[Any, Any, Any], name: str) -> asyncio.Task[Any]:
@@ -55,11 +55,11 @@ class Life:
         return loop.create_task(work, name=name, context=self._context.copy())
 
     def pause(self) -> None:
-        """Nothing of it runs from now on. Time goes on, and what others do to it waits."""
+        """Stop running its tasks. Time goes on, and wake-ups from others are queued."""
         self.paused = True
 
     def resume(self) -> None:
-        """Everything that came meanwhile happens now, with the memory of then."""
+        """Run its tasks again, starting with the queued wake-ups."""
         self.paused = False
         parked, self.parked = self.parked, []
         loop = asyncio.get_running_loop()
@@ -67,7 +67,7 @@ class Life:
         loop.put_back(parked)
 
     async def end(self) -> None:
-        """Cancel every task of it at once, again and again until none is left."""
+        """Cancel all its tasks, repeatedly until none is left."""
         if self.paused:
             self.resume()
         for _ in range(100):
@@ -85,7 +85,7 @@ _life: contextvars.ContextVar[Life | None] = contextvars.ContextVar("life", defa
 
 
 def outside() -> contextvars.Context:
-    """The present context, but of no process: what is begun in it outlives them all."""
+    """The current context without a process: tasks started in it survive every process."""
     context = contextvars.copy_context()
     context.run(_life.set, None)
     return context
@@ -125,7 +125,7 @@ class SimLoop(asyncio.base_events.BaseEventLoop):
         return task
 
     def put_back(self, handles: list[asyncio.Handle]) -> None:
-        """Make ready what was held back."""
+        """Make the queued callbacks ready."""
         self._ready.extend(handles)
 
     def run_in_executor(self, executor: Any, func: Any, *args: Any) -> Any:  # type: ignore[override] # whatever is asked
@@ -169,7 +169,7 @@ class SimLoop(asyncio.base_events.BaseEventLoop):
             ready.append(handle)
 
     def _pick(self, ready: Any) -> int:
-        """Any task, or the first of the callbacks that are none: these keep their order."""
+        """A random ready task, or the first plain callback: callbacks keep their order."""
         if len(ready) == 1:
             return 0
         index = int(self._chance.random() * len(ready))
@@ -186,7 +186,7 @@ class SimLoop(asyncio.base_events.BaseEventLoop):
 
 
 def run(work: Coroutine[Any, Any, T], loop: SimLoop) -> T:
-    """What the coroutine returns. Nothing of it may be left when it ends.
+    """Run the coroutine and return its result. It may leave no tasks behind.
 
     The collector rests meanwhile: when it runs, and so when a forgotten generator is closed,
     depends on more than the seed.
@@ -206,7 +206,7 @@ def run(work: Coroutine[Any, Any, T], loop: SimLoop) -> T:
 
 
 def _abandon(loop: SimLoop) -> None:
-    """Close what a failed run has left, so that it does not speak up in the middle of another."""
+    """Close the tasks of a failed run, so that they cause no errors in a later run."""
     for task in asyncio.all_tasks(loop):
         task._log_destroy_pending = False  # type: ignore[attr-defined] # there is no other way
         with suppress(RuntimeError):  # it waits for something on its way out

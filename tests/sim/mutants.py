@@ -1,4 +1,4 @@
-"""Mistakes that people make, planted on purpose: a harness that does not find them is worth nothing."""
+"""Typical mistakes in controllers, planted on purpose: the simulation must find each of them."""
 
 import dataclasses
 from collections.abc import AsyncIterator
@@ -25,7 +25,7 @@ from tests.sim.process import LinkClient, Team
 
 
 class DeletesByName(Family):
-    """Deletes whatever has the name, be it another's by now."""
+    """Deletes by name without a uid, so perhaps a newer object of that name."""
 
     async def delete(self, client: Client, child: Child) -> None:
         place = ResourceLocation(Child.RESOURCE, child.metadata.namespace, child.metadata.name)
@@ -34,7 +34,7 @@ class DeletesByName(Family):
 
 
 class GeneratesNames(Family):
-    """Lets the server find a name for each child, and counts on its cache to find it again."""
+    """Uses generateName for children, and relies on its cache to find them again."""
 
     def planned(self, parent: Parent | None, children: Any) -> Plan:
         wanted = {child.spec.number: child for child in self.wanted(parent).values()}
@@ -67,14 +67,14 @@ class TrustsItsCache(Family):
 
 
 class ForgetsChildren(Family):
-    """Does not listen to children: what happens to them is never mended."""
+    """Does not watch children, so changes to them are never repaired."""
 
     def sources(self) -> list[Source[Any]]:
         return [own(Parent, self._projects)]
 
 
 class ReleasesFirst(Mirrors):
-    """Lets the parent go, and then removes the mirror."""
+    """Releases the parent first, and then deletes the mirror."""
 
     async def let_go(
         self, client: Client, hub: Client, parent: Parent, present: Mirror | None
@@ -85,7 +85,7 @@ class ReleasesFirst(Mirrors):
 
 
 class MirrorsUnheld(Mirrors):
-    """Mirrors a parent before it holds it."""
+    """Mirrors a parent before it adds the finalizer."""
 
     async def keep(
         self, client: Client, hub: Client, parent: Parent, fresh: Mirror, present: Mirror | None
@@ -98,14 +98,14 @@ class MirrorsUnheld(Mirrors):
 
 
 class MissesMirrors(Mirrors):
-    """Does not listen to the hub."""
+    """Does not watch the hub."""
 
     def sources(self) -> list[Source[Any]]:
         return [own(Parent, self._projects)]
 
 
 class AlwaysWrites(Counter):
-    """Writes when it looked last, each time it looks."""
+    """Writes a timestamp in each reconcile pass."""
 
     def status(self, parent: Parent, children: int) -> ParentStatus:
         return ParentStatus(children=children, looks=parent.status.looks + 1)
@@ -138,7 +138,7 @@ class Hasty(Team):
 
 
 class Discouraged(Team):
-    """Controllers that do not try again after an error."""
+    """Controllers that do not retry after an error."""
 
     def wired(self, program: Runnables) -> None:
         for controller in program.leading:

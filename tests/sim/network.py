@@ -1,7 +1,7 @@
-"""The way between a simulated process and a plane, on which anything can go wrong.
+"""The network between a simulated process and a plane, with every kind of fault.
 
-The half of a request that is on its way, and the plane's own work, belong to the world and not to
-the process that asked: they go on when it is cancelled, stopped or dead, as they would on a wire.
+A request in flight, and the work of the plane, belong to the world and not to the process that sent
+the request: they continue when the process is cancelled, stopped or dead, as on a real network.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ Serve = Callable[[], Awaitable[T]]
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A request as its sender made it: through which link, for which controller, and when."""
+    """A request with its link, its controller and the time it was sent."""
 
     link: str
     controller: str
@@ -56,12 +56,12 @@ class Gap(Protocol):
     """Decides which events a watch misses."""
 
     def lasts(self, link: str, place: ResourceLocation, event: WatchEvent) -> float:
-        """For how many seconds a watch tells nothing from this event on, to expire then."""
+        """The seconds for which a watch delivers nothing from this event on, before it expires."""
         ...
 
 
 class Wires:
-    """Everything that is on its way between the processes and the planes of one world."""
+    """All requests and responses in flight between the processes and the planes of one world."""
 
     def __init__(self, trace: Trace, observer: Observer | None = None) -> None:
         self.trace = trace
@@ -77,7 +77,7 @@ class Wires:
         task.add_done_callback(self._tasks.pop, context=self._context)
 
     async def close(self) -> None:
-        """Take down whatever is still on its way, in the order of its beginning."""
+        """Cancel everything in flight, in the order it was started."""
         while self._tasks:
             task = next(iter(self._tasks))
             task.cancel()
@@ -150,22 +150,22 @@ class Link:
         return await self._ask("delete*", place, serve)
 
     async def close(self) -> None:
-        """Leave every stream."""
+        """Close every stream."""
         for stream in list(self._streams):
             stream.leave()
 
     def die(self) -> None:
-        """The process is gone, and its connections with it."""
+        """Close all connections: the process has died."""
         self.dead = True
         for stream in list(self._streams):
             stream.leave()
 
     def part(self) -> None:
-        """Begin a partition."""
+        """Start a partition."""
         self.cut = True
 
     def heal(self) -> None:
-        """End a partition. A stream goes on, breaks, or has died without a word."""
+        """End a partition. Each stream continues, breaks, or stays silent."""
         self.cut = False
         for stream in list(self._streams):
             stream.heal(self.chance.choice(("goes on", "breaks", "dies")))
@@ -195,7 +195,7 @@ class Link:
     async def _carried(
         self, sent: Sent, serve: Serve[object], answer: asyncio.Future[object]
     ) -> None:
-        """There, into the plane, and back."""
+        """Send a request to the plane, and return its response."""
         if self.cut and self.happens(0.5):
             if not answer.done():
                 answer.set_result(Unavailable(f"{self.name}: connection refused"))
@@ -212,7 +212,7 @@ class Link:
                 outcome.leave()
 
     async def _arrived(self, sent: Sent, serve: Serve[object]) -> object:
-        """What the plane says; None if nothing came to it."""
+        """The response of the plane; None if the request did not arrive."""
         await asyncio.sleep(self._latency())
         if self.cut or self.happens(self.weather.lost_request):
             self._say(sent.verb, sent.place, "request lost")
@@ -231,7 +231,7 @@ class Link:
         return outcome
 
     async def _returned(self, sent: Sent) -> bool:
-        """Whether the answer comes back."""
+        """Whether the response arrives."""
         await asyncio.sleep(self._latency())
         if self.cut or self.happens(self.weather.lost_response):
             self._say(sent.verb, sent.place, "response lost")
@@ -281,7 +281,7 @@ class Link:
         self._streams.pop(stream, None)
 
     def _older(self, revision: int) -> str:
-        """A version from before, which the plane still knows."""
+        """An older version that the plane has not compacted."""
         oldest = max(self._plane.store.compacted, 1)
         return str(min(revision, max(oldest, revision - self.chance.randint(1, _OLDER))))
 
@@ -303,7 +303,7 @@ def _coordinates(place: ResourceLocation) -> tuple[str, str, str]:
 
 
 def _controller() -> str:
-    """The client: the controller whose reconcile this is, or none."""
+    """The controller whose reconcile pass sends the request; empty if there is none."""
     made = passes.current.get()
     return "" if made is None else made.context.writer
 

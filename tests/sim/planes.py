@@ -1,4 +1,4 @@
-"""Planes for simulated worlds: the real ones, on a disk in memory, with their time from the loop."""
+"""Planes for simulated worlds: real planes on a disk in memory, with the time of the loop."""
 
 import asyncio
 import tempfile
@@ -20,7 +20,7 @@ _numbers = count()
 
 
 def environment(seed: str, offset: timedelta = timedelta()) -> ExecutionEnvironment:
-    """Time from the running loop, a clock that may be wrong, and chance of its own."""
+    """The time of the running loop, with an optional clock error, and a random source of its own."""
     start = START + offset
     return ExecutionEnvironment(
         now=lambda: start + timedelta(seconds=asyncio.get_running_loop().time()),
@@ -29,7 +29,7 @@ def environment(seed: str, offset: timedelta = timedelta()) -> ExecutionEnvironm
 
 
 async def open_plane(seed: str) -> Plane:
-    """A plane that leaves nothing behind. It takes 3 ms."""
+    """A plane that leaves no files behind. Opening it takes 3 ms."""
     path = _folder() / f"{next(_numbers)}.db"
     around = environment(seed)
     store = await Store.open(path, around, _SETTINGS, threaded=False, vfs="memdb")

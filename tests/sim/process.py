@@ -1,7 +1,7 @@
 """A simulated process: the runtime's own Manager with the three controllers, which can die or hang.
 
-Each life of it has links, memory and chance of its own. A crash takes all of that away at once: its
-links are dead before its tasks hear of it, so that nothing can still be written on the way out.
+Each life of it has links, memory and a random source of its own. A crash ends all of them at once: the
+links are dead before its tasks are cancelled, so that nothing can be written during the shutdown.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ _SHUTDOWN: Final = 120.0  # seconds within which a process must have ended well
 
 
 class LinkClient(Client):
-    """A client that lets go of its link when its cluster leaves."""
+    """A client that closes its link when its cluster is disengaged."""
 
     def __init__(self, link: Link) -> None:
         super().__init__(link)
@@ -65,12 +65,12 @@ class Team:
         return LinkClient(link)
 
     def wired(self, program: Runnables) -> None:
-        """A last chance to change how things are put together."""
+        """A hook for mutants to change the wiring."""
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What every process of a world shares."""
+    """The objects that all processes of a world share."""
 
     seed: str
     planes: Mapping[ClusterName, Plane]
@@ -80,7 +80,7 @@ class Surroundings:
 
 
 class Counted:
-    """A reconciler whose passes the witness hears of."""
+    """A reconciler whose passes are reported to the witness."""
 
     def __init__(self, reconciler: Any, looked: Callable[[Request], None]) -> None:
         self._reconciler = reconciler
@@ -127,7 +127,7 @@ class Process:
         return self._run is not None and self._run.life.paused
 
     def start(self) -> None:
-        """Begin another life, with no memory of the one before."""
+        """Start a new life, without any memory of the previous one."""
         self._lives += 1
         name = f"{self.name}.{self._lives}"
         run = self._run = _Run(Life(name), {c: self._link(name, c) for c in self._around.planes})
@@ -136,7 +136,7 @@ class Process:
         run.task.add_done_callback(self._ended)
 
     async def crash(self) -> None:
-        """End it at once. What it has sent is on its way; it sends nothing more."""
+        """End it at once. Its requests in flight continue; it sends no more."""
         run, self._run = self._run, None
         if run is None:
             return
@@ -170,7 +170,7 @@ class Process:
             self._run.links[cluster].heal()
 
     def leave(self, cluster: ClusterName) -> None:
-        """Let it forget a project for a while."""
+        """Disengage a project for a while."""
         if self._run is not None and self._run.projects is not None:
             self._say("leaves", cluster)
             self._run.projects.withdraw(cluster)
@@ -186,7 +186,7 @@ class Process:
             link.weather = weather
 
     async def stop(self) -> None:
-        """End it well: within its time, and without a failure."""
+        """Stop it gracefully: in time, and without a failure."""
         run, self._run = self._run, None
         if run is None or run.manager is None or run.task is None:
             return

@@ -1,6 +1,6 @@
-"""One seed, one run: what came of it, and for a run that failed how to see it again.
+"""One seed, one run: its outcome, and how to replay a run that failed.
 
-`python -m tests.sim.replay 7` plays seed 7 line by line; with ``--digest`` it only tells what two runs
+`python -m tests.sim.replay 7` plays seed 7 line by line; with ``--digest`` it only prints what two runs
 of the same seed must have in common.
 """
 
@@ -24,7 +24,7 @@ SHOWN: Final = 60  # lines of the trace of a failed run
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a seed. Two runs of the same one are equal in all of it."""
+    """The outcome of a seed. Two runs of the same seed have equal outcomes."""
 
     seed: int
     digest: str
@@ -66,7 +66,7 @@ def _explained(seed: int, trace: Trace, error: Exception) -> str:
 
 
 class _Tracing(logging.Handler):
-    """What is logged, as lines of the trace."""
+    """A log handler that writes to the trace."""
 
     def __init__(self, trace: Trace) -> None:
         super().__init__(logging.WARNING)
@@ -82,7 +82,7 @@ class _Tracing(logging.Handler):
 
 @contextmanager
 def logs_in(trace: Trace) -> Iterator[None]:
-    """Have warnings in the trace, and nowhere else."""
+    """Write warnings to the trace only."""
     logger = logging.getLogger("compute")
     handler = _Tracing(trace)
     before = logger.propagate

@@ -1,4 +1,4 @@
-"""Where code depends on the order of a set, which differs from process to process."""
+"""A linter that finds code which depends on the order of a set: it differs between processes."""
 
 import ast
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ COMPREHENSIONS: Final = (ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.SetCo
 
 
 class SetOrders:
-    """The places in one file where a set is gone through in its own order.
+    """The lines of one file that iterate over a set in its own order.
 
     A set is known by what it is made of, or by what is written beside its name; names are taken
     for the same throughout a function, attributes throughout the file.
@@ -38,7 +38,7 @@ class SetOrders:
                     yield through.lineno, "the order of a set; use dict[T, None], or sorted()"
 
     def _goes_through(self, node: ast.AST) -> Iterator[ast.expr]:
-        """What this piece of code takes in order."""
+        """The expressions that this node iterates over."""
         if isinstance(node, ast.Call):
             yield from self._called_with(node)
             return
@@ -61,7 +61,7 @@ class SetOrders:
                 return
 
     def _called_with(self, node: ast.Call) -> Iterator[ast.expr]:
-        """What a call takes in order."""
+        """The arguments that a call iterates over."""
         match node:
             case ast.Call(func=ast.Name(id=name), args=args) if name in ORDERED:
                 if not self._is_careless(node):
@@ -74,7 +74,7 @@ class SetOrders:
                 return
 
     def _is_careless(self, node: ast.AST) -> bool:
-        """Whether all of it goes to a callable for which the order does not matter."""
+        """Whether the result goes to a callable for which the order does not matter."""
         caller = self._parents.get(node)
         return (
             isinstance(caller, ast.Call)
@@ -135,7 +135,7 @@ class SetOrders:
             self._attributes.add(target.attr)
 
     def _scope(self, node: ast.AST) -> ast.AST:
-        """The function, class or file that a name is one of."""
+        """The function, class or file that a name belongs to."""
         scopes = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef | ast.Module
         at = self._parents.get(node, self._tree)
         while not isinstance(at, scopes):

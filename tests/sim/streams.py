@@ -1,4 +1,4 @@
-"""A watch as it comes down a bad line: late, again, cut short, or not at all any more."""
+"""A watch over a faulty network: events are late, repeated, cut off, or missing."""
 
 import asyncio
 from collections import deque
@@ -21,7 +21,7 @@ _GAP: Final = 1e-6  # seconds between two events of a stream, so that they keep 
 
 
 class Line(Protocol):
-    """What a stream must know of the link it is on."""
+    """The part of a link that a stream uses."""
 
     weather: Weather
     cut: bool
@@ -31,7 +31,7 @@ class Line(Protocol):
 
 
 class Stream:
-    """The events of one watch, between the plane that tells them and the process that reads them.
+    """The events of one watch, between the plane and the process that reads them.
 
     ``said`` hears what the reader gets and what becomes of the stream. Nothing arrives before
     ``not_before``: the replica that answers is that far behind. ``missed`` says of an event for how
@@ -62,7 +62,7 @@ class Stream:
         self._draw()
 
     async def events(self) -> AsyncIterator[WatchEvent]:
-        """What arrives. None is the end, an error is raised."""
+        """The next event. None is the end of the stream; errors are raised."""
         while True:
             while self._coming:
                 arrived = self._coming.popleft()
@@ -75,14 +75,14 @@ class Stream:
             await self._wake.wait()
 
     def leave(self) -> None:
-        """The reader has gone, and the plane notices."""
+        """Close the stream at the plane: the reader has gone."""
         self._dead = True
         self._watch.ready = _nothing
         self._watch.close()
         self.gone(self)
 
     def heal(self, fate: Fate) -> None:
-        """What becomes of the stream after a partition."""
+        """Let the stream continue, break or stay silent after a partition."""
         held, self._held = self._held, []
         if fate == "goes on":
             for arriving in held:
@@ -93,7 +93,7 @@ class Stream:
             self._die()
 
     def _draw(self) -> None:
-        """Take from the plane what there is to tell, and send it off."""
+        """Read the events from the plane, and send them."""
         while notices := self._watch.take():
             for notice in notices:
                 self._send(_read(notice))

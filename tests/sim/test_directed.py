@@ -1,4 +1,4 @@
-"""What seeds have found, each as a story of its own: no luck is needed to see it again."""
+"""Bugs that seeds have found, each as a directed test without randomness."""
 
 import asyncio
 from random import Random
@@ -112,7 +112,7 @@ def test_waiting_for_an_own_write_never_fails():
 
 
 def _informer(cache):
-    """What a pass asks of an informer: its kind, and its cache."""
+    """The part of an informer that a pass uses: its kind and its cache."""
     return type("Informer", (), {"kind": Parent, "served": True, "cache": cache})()
 
 
@@ -162,7 +162,7 @@ def test_the_first_page_of_an_old_list_already_sets_the_cache_back():
 
 
 async def _relisted(stage, informer):
-    """Break the watch, let the next one be refused as too old, and wait for the list after it."""
+    """Break the watch, refuse the next one as too old, and wait for the list after it."""
     before = informer.relists
     for stream in list(stage.links[A]._streams):
         stream.heal("breaks")
@@ -207,7 +207,7 @@ def test_what_the_cache_never_showed_is_looked_at_again(seen, made_by):
 
 
 async def silenced(stage):
-    """Let the watch of children say nothing more, from its next event on."""
+    """Silence the watch of children from its next event on."""
     stage.links[A].weather = Weather(silent=1.0)
     await stage.users[A].create(replace(child("x"), spec=CopySpec(parent="missing")))
     await stage.users[A].delete(await stage.users[A].get(Child, "x-0", NAMESPACE))

@@ -1,4 +1,4 @@
-"""The seeded loop itself: what it draws, what it keeps in order, and what it calls an error."""
+"""The seeded loop: its random choices, the orders it keeps, and its errors."""
 
 import asyncio
 import contextvars
@@ -134,7 +134,7 @@ def printed_by_a_process(hashes):
 
 
 def test_the_same_seed_is_the_same_run_in_every_process():
-    """Orders and choices do not depend on how an interpreter hashes."""
+    """Orders and choices do not depend on the hash seed of the interpreter."""
     printed = [printed_by_a_process(hashes) for hashes in ("1", "777", "random")]
 
     assert printed[0].count("a") == 20

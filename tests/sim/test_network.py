@@ -1,4 +1,4 @@
-"""The simulated line itself: each trouble does what its name says, and nothing else."""
+"""The simulated network: each fault has exactly the effect of its name."""
 
 import asyncio
 from random import Random

@@ -1,8 +1,8 @@
-"""The runtime in worlds that go wrong, drawn from seeds: with three small controllers, on real planes.
+"""The runtime in worlds with random faults, from seeds: three small controllers on real planes.
 
-After the trouble desired equals actual, every deletion is finished, and nothing is written any more;
-at no time is there a second child for one key, or a mirror of what never was. The same worlds must
-find mistakes that are planted.
+After the faults the actual state equals the desired one, every deletion is finished, and nothing is
+written any more. At no time is there a second child for one key, or a mirror without an original. The
+same worlds must find planted mistakes.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What happened in a simulated world, line by line, to read and to compare."""
+"""The trace of a simulated world, line by line, to read and to compare."""
 
 import asyncio
 import hashlib

@@ -1,4 +1,4 @@
-"""Users of a simulated project: half of what they do comes in bursts on the same object."""
+"""Users of a simulated project: half of their writes come in bursts on the same object."""
 
 import asyncio
 from contextlib import suppress
@@ -71,7 +71,7 @@ class User:
             await self._client.delete(present)
 
     async def _replace(self, present: Parent) -> None:
-        """Delete it, and make another of the same name as soon as that can be."""
+        """Delete it, and create another of the same name as soon as possible."""
         await self._delete(present)
         await asyncio.sleep(self._chance.choice(GAPS))
         await self._create(present.metadata.name)

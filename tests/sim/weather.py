@@ -1,4 +1,4 @@
-"""How bad a network is: how often each thing goes wrong on it."""
+"""The fault rates of a simulated network."""
 
 from dataclasses import dataclass, fields, replace
 from random import Random
@@ -7,7 +7,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weather:
-    """Chances per request, per list, per opened watch or per event; zero is fair weather."""
+    """Probabilities per request, per list, per opened watch or per event; zero means no faults."""
 
     latencies: tuple[float, ...] = (0.001,)  # seconds, one way
     slow: float = 0.0  # a request that takes twenty to fifty times as long
@@ -23,7 +23,7 @@ class Weather:
     repeated: float = 0.0  # per opened watch: it repeats events of before
 
     def describe(self) -> str:
-        """What differs from fair weather, in one line."""
+        """The rates that are not zero, in one line."""
         fair = Weather()
         said = (f.name for f in fields(self) if getattr(self, f.name) != getattr(fair, f.name))
         return " ".join(f"{name}={getattr(self, name)}" for name in said) or "fair"
@@ -45,7 +45,7 @@ TROUBLES: Final = {
 
 
 def drawn(chance: Random) -> Weather:
-    """The weather of one run: fair, of one trouble, or of any mix of them, each more or less."""
+    """The faults of one run: none, one kind, or any mix, each with a random rate."""
     match chance.choice(("fair", "one", "mix", "mix", "mix")):
         case "fair":
             chosen = []

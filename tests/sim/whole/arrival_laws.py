@@ -19,7 +19,7 @@ _SAID_BY_THE_PROJECT = (ConditionType.DRAIN_SCHEDULED, ConditionType.REFERENCED_
 
 
 def l1_workloads_are_split(reading: Reading) -> Iterator[str]:
-    """Every Workload has exactly the deployments that it asks for, as it asks for them."""
+    """Every Workload has exactly the deployments that its spec defines."""
     for project in reading.planes("project"):
         deployments = reading.all(project, WorkloadDeployment)
         for workload in reading.all(project, Workload).values():
@@ -37,7 +37,7 @@ def l1_workloads_are_split(reading: Reading) -> Iterator[str]:
 
 
 def l1_deployments_arrive(reading: Reading) -> Iterator[str]:
-    """Every deployment of a project is on the hub, and in one cell of its city, as it is."""
+    """Every deployment of a project is on the hub and in one cell of its city, with the same spec."""
     for project in reading.planes("project"):
         for (namespace, name), deployment in reading.all(project, WorkloadDeployment).items():
             hub_namespace = reading.hub_namespace(project, namespace)
@@ -54,7 +54,7 @@ def l1_deployments_arrive(reading: Reading) -> Iterator[str]:
 
 
 def l1_slots_are_filled(reading: Reading) -> Iterator[str]:
-    """Every slot has its Instance, Ready and of the newest template, or one that truly cannot be."""
+    """Every slot has an Instance that is Ready with the newest template, or has a valid excuse."""
     for cell in reading.planes("cell"):
         for deployment in reading.all(cell, WorkloadDeployment).values():
             instances = reading.members(cell, deployment)
@@ -64,7 +64,7 @@ def l1_slots_are_filled(reading: Reading) -> Iterator[str]:
 
 
 def l2_copies_equal_the_cell(reading: Reading) -> Iterator[str]:
-    """Hub and project show every Instance of a cell as it is there."""
+    """The copies of an Instance on the hub and in the project equal the cell's."""
     for cell in reading.planes("cell"):
         for (hub_namespace, name), instance in reading.all(cell, Instance).items():
             copy = reading.find(HUB, Instance, (hub_namespace, name))
@@ -80,7 +80,7 @@ def l2_copies_equal_the_cell(reading: Reading) -> Iterator[str]:
 
 
 def l2_reports_equal_the_cell(reading: Reading) -> Iterator[str]:
-    """Hub and project report the same of a deployment as its cell."""
+    """The status of a deployment on the hub and in the project equals the cell's."""
     for project in reading.planes("project"):
         for (namespace, name), deployment in reading.all(project, WorkloadDeployment).items():
             hub_namespace = reading.hub_namespace(project, namespace)
@@ -119,7 +119,7 @@ def _lacks_networks(reading: Reading, project: PlaneRef, workload: Workload) -> 
 
 
 def _unlike(project: PlaneRef, workload: Workload, deployment: WorkloadDeployment) -> Iterator[str]:
-    """What a deployment does not have as its Workload says."""
+    """The fields in which a deployment differs from its Workload."""
     where = f"L1 {project.name}/{deployment.metadata.name}"
     paused = workload.metadata.annotations.get(annotations.PAUSED) == "true"
     if not paused and deployment.spec.template != workload.spec.template:
@@ -152,7 +152,7 @@ def _slots(
     instances: list[Instance],
     excused: dict[str, str],
 ) -> Iterator[str]:
-    """What is wrong with the slots of one deployment. One that cannot be Ready holds the others up."""
+    """What is wrong with the slots of one deployment. A slot that cannot be Ready blocks the others."""
     blocked = any(excused.values())
     paused = deployment.metadata.annotations.get(annotations.PAUSED) == "true"
     newest, desired = template_hash(deployment.spec.template), slots.desired(deployment)
@@ -186,7 +186,7 @@ def _projection(reading: Reading, copy: Instance) -> Instance | None:
 
 
 def _reported(deployment: WorkloadDeployment) -> tuple[object, ...]:
-    """A status without its generations, which each plane counts by itself."""
+    """A status without its generations, which differ between planes."""
     status = deployment.status
     counted = tuple(getattr(status, name) for name in ReplicaCounts.__struct_fields__)
     conditions = sorted(

@@ -1,4 +1,4 @@
-"""Laws of budgets: S3, and that a slot which is wanted keeps what it was granted."""
+"""Laws of budgets: S3, and that a wanted slot keeps its grant."""
 
 from collections.abc import Mapping
 
@@ -15,7 +15,7 @@ Amounts = Mapping[str, int]
 
 
 class Budgets:
-    """Adds up what each project was granted, claim by claim, and what it may have."""
+    """The sums of the granted claims and of the grants of each project."""
 
     def __init__(self, observed: ObservedState, shapes: Shapes) -> None:
         self._observed = observed
@@ -41,7 +41,7 @@ class Budgets:
             _add(used, granted(commit.obj), 1)
 
     def note_grant(self, commit: Commit[ResourceGrant]) -> None:
-        """A grant came, changed or went. The present of all grants has taken it in already."""
+        """Note a changed grant. The observed state includes the change already."""
         project = commit.obj.spec.consumer_ref.name
         kept = self._limits.setdefault(project, Lately(self._observed.lag))
         kept.note(commit.at, budget.limits(self._observed.every(CORE, ResourceGrant), project))
@@ -50,7 +50,7 @@ class Budgets:
         self._used.pop(ref, None)
 
     def s3_grants_stay_within_the_budget(self, commit: Commit[ResourceClaim]) -> str:
-        """A claim is granted only when all that is granted stays within the project's budget.
+        """A claim is granted only if the sum of all granted claims stays within the project's budget.
 
         A budget that was lowered below what is in use takes nothing from anybody.
         """
@@ -67,7 +67,7 @@ class Budgets:
         return ""
 
     def s3_a_wanted_slot_keeps_its_grant(self, commit: Commit[ResourceClaim]) -> str:
-        """The grant of a slot that was wanted all the time, in the same size, is not given back.
+        """The grant of a slot that was wanted all the time, in the same size, is not released.
 
         A roll at a full budget would come back one short: another claim waits for it.
         """
@@ -93,7 +93,7 @@ class Budgets:
 
 
 def granted(claim: ResourceClaim) -> dict[str, int]:
-    """What a claim holds of each type: nothing until it is granted."""
+    """The amounts that a claim uses, by type: none until it is granted."""
     if not is_granted(claim):
         return {}
     given = {

@@ -1,4 +1,4 @@
-"""Commits made by hand, as a plane would make them, for a judge."""
+"""Commits written by hand, as a plane would write them, for a judge."""
 
 from typing import Any, Final, TypeVar
 
@@ -65,7 +65,7 @@ class CommitBuilder:
         previous: Record | None = None,
         resource_version: str = "",
     ) -> K:
-        """A commit as it is given; lawful or not."""
+        """Pass a commit to the judge, lawful or not."""
         place = ref, obj.kind, obj.metadata.name
         number = revision or self._revisions.get(ref, 0) + 1
         version = resource_version or str(number)
@@ -83,7 +83,7 @@ class CommitBuilder:
         return self._records[ref, kind.RESOURCE.kind, name]
 
     def slip(self, ref: PlaneRef, obj: K) -> K:
-        """Put an object there without being judged for it."""
+        """Add an object without a judgement."""
         uid = obj.metadata.uid or f"uid-slipped-{self._born}"
         self.judge.forgive(uid, "it is not what the story is about")
         slipped = self.put(ref, replace(obj, metadata=replace(obj.metadata, uid=uid)))
@@ -97,7 +97,7 @@ class CommitBuilder:
         return self.put(ref, replace(found, metadata=meta))
 
     def forget(self, ref: PlaneRef) -> None:
-        """A plane is no more."""
+        """Remove a plane."""
         self._revisions.pop(ref, None)
         for place in [place for place in self._objects if place[0] == ref]:
             del self._objects[place], self._records[place]

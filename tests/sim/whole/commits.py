@@ -1,4 +1,4 @@
-"""A commit of a plane as laws see it: what changed, from what, where and when."""
+"""A commit of a plane as laws see it: the new and the old object, the plane and the time."""
 
 from collections import deque
 from collections.abc import Callable
@@ -47,7 +47,7 @@ KINDS: Final[dict[str, type[Object]]] = {
 
 
 class HeadMeta(msgspec.Struct, frozen=True, rename="camel", gc=False):
-    """What laws ask of the metadata of any object."""
+    """The metadata that laws read."""
 
     uid: str
     name: str = ""
@@ -77,7 +77,7 @@ _HEADS: Final = msgspec.json.Decoder(Head)
 
 @dataclass(frozen=True, slots=True)
 class Commit(Generic[K]):
-    """One change. ``obj`` is what is there now, or was there last; ``old`` what it was before.
+    """One change. ``obj`` is the new object, or the deleted one; ``old`` is the previous version.
 
     Both are whole for the kinds that laws read, else heads only and never asked for more.
     """
@@ -134,7 +134,7 @@ def whole(head: Head, data: bytes) -> Object | Head:
 
 
 class Lately(Generic[T]):
-    """The recent states of something: a decision may be based on any of them."""
+    """The recent states of a value: a decision may be based on any of them."""
 
     __slots__ = ("_lag", "_states")
 

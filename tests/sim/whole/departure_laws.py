@@ -1,4 +1,4 @@
-"""Laws of departures: S2, S15. An Instance goes for a cause, and the cause decides what is allowed.
+"""Laws of deletions: S2, S15. An Instance is deleted for a cause, which decides what is allowed.
 
     deletion    its deployment is to go, or has gone
     scale       its number is beyond what is wanted
@@ -6,7 +6,7 @@
     repair      it is of another template, and was not Ready
     roll        it is of another template, and was Ready: no more than one may be missing at a time
 
-Nothing else is a cause: that a plane cannot be reached is none, nor is a machine that fails.
+Nothing else is a cause, neither an unreachable plane nor a failed machine.
 """
 
 from enum import StrEnum
@@ -24,7 +24,7 @@ from tests.sim.whole.shapes import Shape, Shapes, ordinal, owner_uid
 
 
 class Cause(StrEnum):
-    """Why an Instance goes."""
+    """Why an Instance is deleted."""
 
     DELETION = "deletion"
     SCALE = "scale"
@@ -36,7 +36,7 @@ class Cause(StrEnum):
 
 
 class DepartureLaws:
-    """Remembers which Instances were Ready, and which ones rolls have taken down."""
+    """Records which Instances were Ready, and which ones rollouts have deleted."""
 
     def __init__(self, observed: ObservedState, shapes: Shapes) -> None:
         self._observed = observed
@@ -88,7 +88,7 @@ class DepartureLaws:
             self._down.pop(commit.uid, None)
 
     def s2_nothing_goes_without_a_cause(self, commit: Commit[Instance]) -> str:
-        """An Instance goes because it is not wanted, or not as it is; never for another reason."""
+        """An Instance is deleted because its slot or its template is not wanted, for no other reason."""
         if not commit.leaves or self._observed.is_cut(commit.ref.name):
             return ""
         return "it goes, and it was wanted as it is" if self._cause(commit) is Cause.NONE else ""
@@ -128,14 +128,14 @@ class DepartureLaws:
         return ""
 
     def s15_a_cut_cell_lets_everything_run(self, commit: Commit[Instance]) -> str:
-        """A cell that is cut off takes nothing down but what was to go before."""
+        """A cell that is cut off deletes only Instances that were to be deleted before."""
         if not commit.leaves or not self._observed.is_cut(commit.ref.name):
             return ""
         none = self._cause(commit) is Cause.NONE
         return "it goes while its cell is cut off, and it was wanted as it is" if none else ""
 
     def s15_a_deployment_goes_only_with_its_work(self, commit: Commit[WorkloadDeployment]) -> str:
-        """A deployment goes from a cell because its Work is to go, not because that is not found."""
+        """A deployment is deleted in a cell because its Work is being deleted, not because it is not found."""
         if not commit.leaves or self._namespace_goes(commit.ref, commit.key[0]):
             return ""
         cell = names.execution_namespace(commit.ref.name)
@@ -155,7 +155,7 @@ class DepartureLaws:
         return self._replaced(commit)
 
     def _replaced(self, commit: Commit[Instance]) -> Cause:
-        """Why an Instance that is wanted is to make room for another."""
+        """Why an Instance in a wanted slot is replaced."""
         stale = self._stale(commit)
         if not stale:
             return Cause.NONE
@@ -164,7 +164,7 @@ class DepartureLaws:
         return Cause.ROLL if self._was_ready(commit.obj, commit) else Cause.REPAIR
 
     def _is_left(self, commit: Commit[Instance], shapes: list[Shape]) -> bool:
-        """Whether an Instance has no deployment any more, or no place to be in."""
+        """Whether the deployment or the namespace of an Instance is gone."""
         alone = not shapes or any(shape.leaving for shape in shapes)
         return alone or self._namespace_goes(commit.ref, commit.key[0])
 

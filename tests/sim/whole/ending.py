@@ -1,4 +1,4 @@
-"""The state that a world must reach once nothing goes wrong any more: L1, L2, L3, L5, L6, and L7's question."""
+"""The state that a world must reach after the last fault: L1, L2, L3, L5, L6 and L7."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -18,7 +18,7 @@ LAWS = (*arrival_laws.LAWS, *leftover_laws.LAWS, *report_laws.LAWS)
 
 
 class Waiting(NamedTuple):
-    """A claim that could have been granted, and since when it is there."""
+    """A claim that could have been granted, and its creation time."""
 
     since: datetime
     project: str
@@ -26,7 +26,7 @@ class Waiting(NamedTuple):
 
 
 def differences(planes: Mapping[PlaneRef, Plane]) -> list[str]:
-    """What is not as it should be when all planes are open, and no process is cut off or dead."""
+    """The violations when all planes are open, and no process is cut off or dead."""
     reading = _read(planes)
     return [difference for law in LAWS for difference in law(reading)]
 

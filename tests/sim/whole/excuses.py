@@ -1,4 +1,4 @@
-"""Why an Instance may be without a machine that works, in the end: by its own fault, and truly so."""
+"""Valid excuses of an Instance without a working machine at the end, checked against the facts."""
 
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
@@ -24,7 +24,7 @@ _QUOTA = (Reason.QUOTA_EXCEEDED, Reason.QUOTA_NO_BUDGET)
 
 
 def excuse(reading: Reading, cell: PlaneRef, instance: Instance) -> str:
-    """The reason for which an Instance cannot be Ready; empty when there is none that is true."""
+    """The reason why an Instance cannot be Ready; empty if it has no valid one."""
     ready = find(instance.status.conditions, ConditionType.READY)
     said = ready.reason if ready else ""
     if said in _image_faults(reading, cell, instance):

@@ -1,4 +1,4 @@
-"""Stories that look like violations, and are none."""
+"""Stories that look like violations, but are allowed."""
 
 import asyncio
 
@@ -31,7 +31,7 @@ async def fair_roll(world: LawfulWorld) -> None:
 
 
 async def fair_scale_to_and_fro_during_a_roll(world: LawfulWorld) -> None:
-    """Scaling down and up again within a moment takes another one down while a roll goes on."""
+    """Scaling down and up again at once deletes another Instance during a rollout."""
     await later()
     world.roll("registry.test/web:2")
     world.take_down(1)
@@ -51,7 +51,7 @@ async def fair_repair_of_two_that_were_not_ready(world: LawfulWorld) -> None:
 
 
 async def fair_parallel_roll(world: LawfulWorld) -> None:
-    """Of a parallel deployment so many may be down as its user says."""
+    """In a parallel deployment, as many Instances may be down as the user allows."""
     world.let_roll_together("2")
     await later()
     world.roll("registry.test/web:2")
@@ -60,7 +60,7 @@ async def fair_parallel_roll(world: LawfulWorld) -> None:
 
 
 async def fair_stray(world: LawfulWorld) -> None:
-    """An Instance whose name is no slot's goes."""
+    """An Instance whose name belongs to no slot is deleted."""
     found = world.get(DFW, Instance, FIRST)
     meta = replace(found.metadata, name="stray", uid="uid-stray", finalizers=(), annotations={})
     changed = {k: v for k, v in meta.labels.items() if k != labels.INSTANCE_INDEX}
@@ -88,7 +88,7 @@ async def fair_machine_after_a_vandal_took_its_claim(world: LawfulWorld) -> None
 
 
 async def fair_deletion(world: LawfulWorld) -> None:
-    """A Workload goes, and everything of it before."""
+    """A Workload is deleted after everything that belongs to it."""
     world.ask(SHOP, Workload, "web")
     world.ask(SHOP, WorkloadDeployment, WEB)
     world.remove(HUB, WorkloadDeployment, WEB)

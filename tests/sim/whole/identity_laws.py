@@ -1,4 +1,4 @@
-"""Laws of identity: S6, S8, S11. They hold for every object of every plane."""
+"""Laws of identity: S6, S8, S11. They apply to every object of every plane."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,7 +15,7 @@ from tests.sim.whole.observed_state import ObservedState
 
 
 class Identity:
-    """Remembers who every object is, and in which project."""
+    """Records the uid and the project of every object."""
 
     def __init__(self, observed: ObservedState) -> None:
         self._observed = observed
@@ -50,7 +50,7 @@ class Identity:
             self._latest[commit.ref, commit.uid] = commit.revision
 
     def drop(self, ref: PlaneRef) -> None:
-        """A plane is gone; the next one counts from the start."""
+        """Forget a plane that is gone: the versions of the next one start again."""
         self._revisions.pop(ref, None)
         self._written.pop(ref, None)
         self._latest = {at: seen for at, seen in self._latest.items() if at[0] != ref}
@@ -153,7 +153,7 @@ class Identity:
 
 
 def _differs(one: msgspec.Raw, other: msgspec.Raw) -> bool:
-    """Whether two documents say something else. Equal bytes say the same, other bytes may."""
+    """Whether two documents differ. Different bytes may encode equal documents."""
     if bytes(one) == bytes(other):
         return False
     return list(_read(one)) != list(_read(other))

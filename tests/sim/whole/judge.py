@@ -1,7 +1,7 @@
-"""The judge of whole worlds: what must never happen, checked with every commit of every plane.
+"""The judge of whole worlds: it checks the safety laws with every commit of every plane.
 
-S1 to S15 are the laws of the specification. Each is a function of its own, which says what is wrong
-with a commit, or nothing. The first violation counts; it names its law.
+S1 to S15 are the laws of the specification. Each is a function of its own, which returns what is wrong
+with a commit, or nothing. Only the first violation counts; it names its law.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ class Violation(AssertionError):
 
 
 class Judge:
-    """Hears of every commit, and remembers enough to judge it."""
+    """Receives every commit, and keeps the state that laws need."""
 
     def __init__(self, trace: Trace, lag: float = LAG) -> None:
         self.writes = 0  # of what is to be at rest
@@ -65,7 +65,7 @@ class Judge:
         ]
 
     def accuse(self, why: str) -> None:
-        """Record a violation; the lines of the trace up to here show how it came about."""
+        """Record a violation, with the lines of the trace up to here."""
         if not self.violation:
             self.violation = why
             self._trace.say("JUDGE", "VIOLATED", "", why)
@@ -94,19 +94,19 @@ class Judge:
                 notes[place](commit)
 
     def forgive(self, uid: str, why: str) -> None:
-        """A vandal changes an object: what happens to it is not the system's doing."""
+        """Exempt an object that a vandal changes."""
         self._observed.forgiven[uid] = why
         self._trace.say("JUDGE", "forgives", uid, why)
 
     def cut(self, cell: str) -> None:
-        """From now on a cell is cut off, in both directions."""
+        """Note that a cell is cut off from now on, in both directions."""
         self._observed.cut(cell, _now())
 
     def healed(self, cell: str) -> None:
         self._observed.healed(cell, _now())
 
     def acknowledged(self, ref: PlaneRef, uid: str, version: str) -> None:
-        """S8: a plane said that it had written this version of an object. It must have."""
+        """S8: a version that a plane has acknowledged must have been committed."""
         if fault := self._identity.acknowledged(ref, uid, int(version)):
             self.accuse(f"s8_nothing_acknowledged_is_lost: {fault}")
 

@@ -1,4 +1,4 @@
-"""Whole worlds, as shipped and undisturbed, with a judge that observes everything."""
+"""Whole worlds, as shipped and without faults, with a judge that observes everything."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence

@@ -1,4 +1,4 @@
-"""L3 and L6: nothing is left of what has gone, and every deletion has come to its end."""
+"""L3 and L6: nothing outlives its owner, and every deletion is finished."""
 
 from collections.abc import Iterator
 from typing import Final

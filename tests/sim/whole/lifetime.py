@@ -1,7 +1,7 @@
 """One Workload through its whole life, in a world of its own.
 
-The user does the next thing once everything is served, as it should be, and at rest. So whatever goes
-wrong on the way can shift times, and nothing else.
+The user acts again once everything is served, correct and at rest. So a fault on the way can only shift
+times.
 """
 
 import asyncio

@@ -1,9 +1,9 @@
-"""Laws of lineage: S4, S5, S7. Nothing is there without that which it is there for.
+"""Laws of lineage: S4, S5, S7. No object exists without the object it was created for.
 
     Workload -> deployment in the project -> on the hub -> Work -> in the cell -> Instance
                                               and Instance -> copy on the hub -> projection
 
-A link may be gone by the time that the next one comes: only what was wanted of late counts.
+A link may be gone when the next one is created: it is enough that it was wanted recently.
 """
 
 from typing import Any, Final
@@ -24,7 +24,7 @@ PROJECTOR: Final = "projector"
 
 
 class Lineage:
-    """Remembers which Workloads and deployments were wanted of late."""
+    """Records which Workloads and deployments were wanted recently."""
 
     def __init__(self, observed: ObservedState, shapes: Shapes, removals: RemovalLaws) -> None:
         self._observed = observed

@@ -1,4 +1,4 @@
-"""Laws of machines: S1, S1b, S3b, S13, and what S15 says of restarts.
+"""Laws of machines: S1, S1b, S3b, S13, and the part of S15 about restarts.
 
 A machine runs while the Instance in the cell carries the provider's finalizer. It starts with the
 commit that puts it on, has stopped with the one that takes it off, and was started elsewhere when the
@@ -27,7 +27,7 @@ Slot = tuple[PlaneRef, str, int]  # cell, uid of the deployment, number
 
 
 class Machines:
-    """Remembers which Instance is in which slot, and which machines run."""
+    """Records the Instance of each slot, and which machines run."""
 
     def __init__(self, observed: ObservedState) -> None:
         self._observed = observed

@@ -46,7 +46,7 @@ _MISFITS: Final = (TypeError, AttributeError, NameError)
 
 @dataclass(frozen=True, slots=True)
 class Graft:
-    """What stands in the place of which attribute, of a module or a class."""
+    """A replacement for an attribute of a module or a class."""
 
     place: Any
     name: str
@@ -92,7 +92,7 @@ def always(answer: Any) -> Callable[..., Any]:
 
 
 def later(answer: Any) -> Callable[..., Any]:
-    """The same, to be awaited."""
+    """An async function that ignores its arguments."""
 
     async def wrong(*_: Any) -> Any:
         return answer

@@ -1,4 +1,4 @@
-"""What is where, as of the latest commit: everything that a law may ask besides the commit itself."""
+"""The state of all planes as of the latest commit, which laws read besides the commit itself."""
 
 from collections.abc import Collection, Iterable
 from math import inf
@@ -22,7 +22,7 @@ PATIENCE: Final = 299.0
 
 
 class ObservedState:
-    """The present of all planes, for the kinds that laws read.
+    """The current state of all planes, for the kinds that laws read.
 
     ``lag`` is how many seconds a decision may be on its way: caches behind, pauses, slow lines.
     ``forgiven`` are the uids of what vandals changed.

@@ -1,4 +1,4 @@
-"""What a plan lets go wrong in a life, and the moments at which it can.
+"""The faults that a plan injects, and the moments at which it can.
 
 Up to its misfortune a plan is the reference, choice by choice: whatever happens there has the same
 number in both.

@@ -1,4 +1,4 @@
-"""Plans: one Workload through its whole life, with a misfortune at every place where one can be.
+"""Plans: one Workload through its whole life, with one fault at each possible moment.
 
 The reference is the life without any. Each plan is the same life with one misfortune, and must come
 to the same state at every milestone:
@@ -43,7 +43,7 @@ SEEN_LATE: Final = Pace(quiet=1.5 * LATE.delay, patience=60.0 * LATE.delay)
 
 @dataclass(slots=True)
 class Outcome:
-    """What a life was like."""
+    """The outcome of a life."""
 
     moments: Moments
     parts: tuple[str, ...]
@@ -54,13 +54,13 @@ class Outcome:
 
 @cache
 def reference() -> Outcome:
-    """The life without misfortune."""
+    """The life without a fault."""
     return lived(None, Trace())
 
 
 @cache
 def every() -> tuple[Plan, ...]:
-    """All plans there are: the same ones in each process."""
+    """All plans, the same in each process."""
     known, numbers = reference(), count()
     return (
         *(Plan(next(numbers), "crash", at.part, at) for at in known.moments.writes),

@@ -1,4 +1,4 @@
-"""Laws of what goes last: S9, S10. A policy outlasts its deployments, a Workload its machines.
+"""Laws of the order of removal: S9, S10. A policy outlasts its deployments, a Workload its machines.
 
 An unreachable cell is not waited for, nor is one that answers and does nothing for five minutes.
 """

@@ -1,4 +1,4 @@
-"""L5: every status tells the truth, of the right generation; every counter equals a recount."""
+"""L5: every status is true and of the current generation; every counter equals a recount."""
 
 from collections.abc import Iterable, Iterator, Sequence
 

@@ -1,4 +1,4 @@
-"""What the deployments of a cell asked for, now and of late: the causes of all that happens there."""
+"""The current and recent specs of the deployments of a cell: the causes of its writes."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ from tests.sim.whole.observed_state import ObservedState, recently
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What one deployment asks for. ``leaving``: it is to go, or has gone."""
+    """The spec of one deployment. ``leaving``: it is being deleted, or gone."""
 
     uid: str
     desired: int

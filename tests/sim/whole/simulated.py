@@ -1,8 +1,8 @@
-"""The world of `compute up`, part by part, over a network that goes wrong.
+"""The world of `compute up`, part by part, over a network with faults.
 
-Everything is as shipped: planes, controllers, engine, neighbours, provider. Only the way from a part
-to a plane is another, and each part can die alone. What belongs to the planes themselves, such as
-the making of a project's plane, outlives the process that requested it.
+Everything is as shipped: planes, controllers, engine, neighbours, provider. Only the connection from a
+part to a plane is simulated, and each part can crash alone. Work of the planes themselves, such as the
+creation of a project's plane, continues when the process that requested it crashes.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Laws of statuses: S12, S14. Whether they are exact is asked at rest; here only what always holds."""
+"""Laws of statuses: S12, S14. They hold at any time; exact values are checked at rest, by L5."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Stories of worlds that did not end as they should, each named after the law that says so."""
+"""Stories of worlds with a wrong final state, each named after the law that it violates."""
 
 from datetime import timedelta
 from typing import Any
