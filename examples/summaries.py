@@ -117,5 +117,5 @@ async def main(kubeconfig: Path, port: int) -> None:
 
 
 if __name__ == "__main__":
-    with logs.shown("info"):
+    with logs.log_to_stderr("info"):
         asyncio.run(main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0))  # noqa: PLR2004

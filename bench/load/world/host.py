@@ -88,7 +88,7 @@ async def _prepared(host: ServedWorld, task: Task) -> Measured:
 
 if __name__ == "__main__":
     with (
-        logs.shown("warning"),
+        logs.log_to_stderr("warning"),
         asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
     ):
         answer = runner.run(main(msgspec.json.decode(sys.stdin.buffer.read(), type=Task)))

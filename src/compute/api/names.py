@@ -1,10 +1,10 @@
 """Every name that two planes, or two releases, must spell alike; each beside its inverse.
 
-Uids differ from plane to plane, so names are what joins an object to its copies. A name that two
-different objects could share would let one take over the other. Joining parts by dashes is such a
-trap (``a-b`` + ``c`` and ``a`` + ``b-c``), and so is lowering the case of a city. So the plain
-form is used only where it can be taken apart again; any other input gets a readable stem, a double
-dash, which no plain form contains, and a hash of the exact parts.
+Uids differ from plane to plane, so an object and its copies are joined by name. If two objects could
+have the same name, one would take over the other. Parts that are joined by dashes are ambiguous
+(``a-b`` + ``c`` and ``a`` + ``b-c``), and so is a city in lower case. So the plain form is used only
+if it can be split again. Any other input gets a readable stem, a double dash, which no plain form
+contains, and a hash of the exact parts.
 """
 
 import hashlib
@@ -63,14 +63,14 @@ def cluster_key(name: ClusterName) -> ClusterName:
 def deployment(workload: str, placement: str, city: str) -> str:
     """The WorkloadDeployment of one placement and city: ``web-home-dfw``. At most 52 characters."""
     plain = f"{workload}-{placement}-{city.lower()}"
-    parts_show = _is_word(placement) and _is_city_word(city) and "--" not in plain
-    if parts_show and len(plain) <= DEPLOYMENT_LIMIT:
+    is_unambiguous = _is_word(placement) and _is_city_word(city) and "--" not in plain
+    if is_unambiguous and len(plain) <= DEPLOYMENT_LIMIT:
         return plain
     return _hashed(plain, (workload, placement, city), DEPLOYMENT_LIMIT)
 
 
 def deployment_parts(name: str) -> tuple[str, str, str] | None:
-    """Workload, placement and city of a plain deployment name; None when it carries a hash."""
+    """Workload, placement and city of a plain deployment name; None when it has a hash."""
     stem, _, city = name.rpartition("-")
     workload, _, placement = stem.rpartition("-")
     if "--" in name or not (workload and placement and city):
@@ -145,7 +145,7 @@ def network_context(network: str, location: str) -> str:
 
 
 def subnet_claim(context: str) -> str:
-    """The one claim for addresses that a network context makes."""
+    """The one claim for the addresses of a network context."""
     return f"{context}-0"
 
 

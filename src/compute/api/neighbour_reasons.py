@@ -1,6 +1,6 @@
-"""Reasons that others write and we read: the services around us, other releases of the original.
+"""Reasons that other components write and we read: neighbouring services, releases of the original.
 
-A reason that we use too is defined once, among ours, in words that fit both.
+A reason that we write too is defined once, in `reasons`, with sentences that fit both uses.
 """
 
 from compute.api.reason_types import KnownReason, Trait, healthy, passing, platform, transient, user

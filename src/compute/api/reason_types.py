@@ -1,8 +1,8 @@
-"""What every reason must define: what it means, who has to act, and what to do next.
+"""The definition of a reason: what it means, who has to act, and what to do next.
 
-A reason alone is a word for programs. The sentences beside it are for the operator who reads it at
-night, so they are part of its definition: a reason cannot be defined without them. What decisions
-need to know of a reason (its rank, its traits) is a column of the same definition.
+A reason itself is a word for programs. The sentences are for people, and part of the definition: a
+reason cannot be defined without them. Its rank and its traits, which decisions depend on, are part of
+the same definition.
 """
 
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class Rank(IntEnum):
 
 
 class Trait(StrEnum):
-    """What else holds for a reason. Decisions ask for a trait instead of listing reasons."""
+    """A property of reasons. Decisions test for a trait instead of listing reasons."""
 
     DENIAL = "denial"  # a final answer of the quota service
     DRAIN = "drain"  # a deployment is drained for it
@@ -57,8 +57,8 @@ class Trait(StrEnum):
 class ReasonDefinition:
     """The definition of a reason.
 
-    ``next_step`` puts what can be typed in backticks, always as ``compute ...``. Words in capitals
-    stand for the reader's own: NAME is the Workload, CITY and INSTANCE what they say.
+    ``next_step`` has commands in backticks, always as ``compute ...``. Words in capitals are
+    placeholders: NAME is the Workload, CITY the city and INSTANCE the Instance.
     The rank of a reason that a scheduling gate lists is that of the gate.
     """
 

@@ -25,19 +25,19 @@ def read(folder: Path) -> list[Document]:
     return definitions
 
 
-def joined(ours: Sequence[Document], given: Sequence[Document]) -> list[Document]:
-    """Our definitions and the given ones. A given definition replaces ours of the same name.
+def merged(ours: Sequence[Document], added: Sequence[Document]) -> list[Document]:
+    """Our definitions and the added ones. An added definition replaces ours of the same name.
 
     It must still serve the versions and the scope of ours.
     """
     by_name = {document["metadata"]["name"]: document for document in ours}
-    for document in given:
+    for document in added:
         name = document["metadata"]["name"]
         if name in by_name and not _shapes(by_name[name]) <= _shapes(document):
             raise BadFile(
                 f"--crds: {name} is served already, in another version or scope; leave it out"
             )
-    return [*(by_name | {document["metadata"]["name"]: document for document in given}).values()]
+    return [*(by_name | {document["metadata"]["name"]: document for document in added}).values()]
 
 
 def _shapes(document: Document) -> set[tuple[str, str]]:

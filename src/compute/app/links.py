@@ -1,7 +1,7 @@
-"""Links to the planes of a world, which can be cut to see how the system copes.
+"""Links to the planes of a world, which can be cut to test failures.
 
 A user cuts a cell off by an annotation of its Cluster on the hub: any client can set it, and it
-outlasts the process. `LinkReconciler` does what the annotation says.
+outlasts the process. `LinkReconciler` cuts and heals the link accordingly.
 """
 
 import asyncio
@@ -76,7 +76,7 @@ class PlaneLinks(dict[PlaneRef, Link]):
 
 
 class LinkReconciler:
-    """Cuts and heals the links of cells, as the hub's Clusters say."""
+    """Cuts and heals the links of cells, following the annotation of their Clusters on the hub."""
 
     def __init__(self, hub: Clusters, links: Mapping[PlaneRef, Link]) -> None:
         self._hub = hub

@@ -3,8 +3,8 @@
     time=2026-03-01T12:00:00.250Z level=warning logger=kubekit.plane msg="default object not created" object=default
 
 Text from outside, such as the name of an object, is always a value: it is quoted where it could be
-mistaken for syntax, control characters are escaped, and long values are cut. What looks like a
-credential is hidden.
+mistaken for syntax, control characters are escaped, and long values are cut. Text that looks
+like a credential is hidden.
 """
 
 import logging
@@ -33,7 +33,7 @@ _CREDENTIAL: Final = re.compile(
 
 
 @contextmanager
-def shown(level: str) -> Iterator[None]:
+def log_to_stderr(level: str) -> Iterator[None]:
     """Write log records of this level and above to stderr, inside the context."""
     root = logging.getLogger()
     handler = logging.StreamHandler(sys.stderr)

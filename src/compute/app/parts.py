@@ -1,4 +1,4 @@
-"""The parts of a world that run: each has a manager, and clients of its own for the planes."""
+"""The running parts of a world. Each has its own manager, and its own clients for the planes."""
 
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +20,7 @@ _GRACE: Final = 5.0  # seconds that a reconcile in progress has to end
 
 
 class Host(Protocol):
-    """What the parts ask of their world."""
+    """The world, as the parts use it."""
 
     @property
     def planes(self) -> OpenPlanes: ...
@@ -71,7 +71,7 @@ class PartClients:
         return self.host.connect(self.part, ref, self.manager, links)
 
     def project(self, name: str) -> Client:
-        """A client for the plane of a project. `NotFound` says that there is no such plane."""
+        """A client for the plane of a project. Raises `NotFound` if there is none."""
         ref = PlaneRef("project", name)
         if self.out is not None:
             self.out.check()
@@ -88,7 +88,7 @@ class PartClients:
 
 @dataclass(slots=True)
 class Part:
-    """A part that runs. ``has_every_project`` says that every project's plane is engaged for it."""
+    """A running part. ``has_every_project``: the plane of every project is engaged for it."""
 
     clients: PartClients
     manager: Manager
@@ -160,7 +160,7 @@ class RunningParts:
         return {name: part.manager.metrics for name, part in self._parts.items()}
 
     def problems(self) -> list[str]:
-        """What keeps the parts from being ready. What is behind a cut link is not waited for."""
+        """Why the parts are not ready. Planes behind a cut link are not waited for."""
         return [
             f"{name}: {problem}"
             for name, part in self._parts.items()

@@ -1,4 +1,4 @@
-"""Serves one plane from a folder: all of `compute plane` except what it prints."""
+"""Serves one plane from a folder: `compute plane` without its output."""
 
 import asyncio
 import logging
@@ -75,7 +75,7 @@ async def stop_signal() -> signal.Signals:
 
 @asynccontextmanager
 async def resealing_on_signal(planes: Callable[[], Iterable[Plane]]) -> AsyncIterator[None]:
-    """Reload the keys at each SIGUSR1. Where that fails, nothing changes."""
+    """Reload the keys at each SIGUSR1. If that fails, nothing changes."""
     loop, requested = asyncio.get_running_loop(), asyncio.Event()
     loop.add_signal_handler(signal.SIGUSR1, requested.set)
     task = loop.create_task(_reseal(planes, requested))

@@ -65,12 +65,12 @@ class PlaneRef:
 
     @property
     def context(self) -> str:
-        """What it is called in a kubeconfig."""
+        """The name of its context in a kubeconfig."""
         return self.name if self.role in {"core", "hub"} else f"{self.role}-{self.name}"
 
     @property
     def admin_context(self) -> str:
-        """The administrator's context. Only a project has another besides."""
+        """The administrator's context. A project also has a context for its own user."""
         return self.context if self.user is None else f"admin-{self.context}"
 
     @property
@@ -87,7 +87,7 @@ class PlaneRef:
 
     @property
     def user(self) -> User | None:
-        """The user who works in a project's plane: its administrator, and nothing elsewhere."""
+        """The administrator of a project's plane; None for the other planes."""
         return User(f"{PROJECT_USERS}{self.name}:admin") if self.role == "project" else None
 
 
@@ -104,7 +104,7 @@ HUB: Final = PlaneRef("hub", "hub")
 
 
 class PlaneFactory(Protocol):
-    """Opens planes, and deletes what they hold."""
+    """Opens planes, and deletes their data."""
 
     async def open(self, ref: PlaneRef) -> Plane: ...
 
@@ -162,7 +162,7 @@ class OpenPlanes:
             await self._factory.destroy(ref)
 
     async def close(self) -> None:
-        """Close every plane, the youngest first."""
+        """Close every plane, the last opened first."""
         async with self._busy:
             for ref in reversed(list(self._planes)):
                 await self._close(ref)
@@ -211,7 +211,7 @@ async def ensure_namespace(client: Client, name: str) -> None:
 
 
 async def create_if_missing(client: Client, obj: Object) -> None:
-    """Create an object, unless one of its name exists. From then on its content is the user's."""
+    """Create an object, unless it exists. Later changes by users are kept."""
     try:
         await client.create(obj)
     except AlreadyExists:

@@ -1,11 +1,11 @@
 """Settings of the process that serves: its privileges, its files, and its interpreter.
 
-What a plane keeps is bytes, and nearly all of what a request allocates is free when it is answered.
-So the garbage collector finds next to nothing, and each of its full collections visits everything.
-With the defaults they cost half of the throughput.
+A plane stores bytes, and nearly all allocations of a request are freed when it is answered. So the
+garbage collector finds almost nothing, but each full collection visits every object. With the default
+thresholds that costs half of the throughput.
 
-The thread that writes to disk needs the interpreter for moments between long waits. With Python's
-default switch interval, it would wait for the busy event loop each time.
+The thread that writes to disk needs the interpreter only briefly, between long waits. With Python's
+default switch interval it would wait for the busy event loop each time.
 """
 
 import codecs
@@ -41,7 +41,7 @@ _MAPPED: Final = 256 * 1024
 
 
 class Unsafe(Exception):
-    """The process cannot be made as safe as was asked. The message says what to do."""
+    """The process cannot be protected as requested. The message says what to do."""
 
 
 def harden() -> None:

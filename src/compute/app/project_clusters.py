@@ -2,7 +2,7 @@
 
 A project stays engaged until its object is gone. While it is being deleted its plane must still be
 emptied, and a plane that is not ready for a while keeps its content. So a process that starts while
-a project is cleaned up engages the project, though it is not Ready.
+a project is cleaned up engages the project, although it is not Ready.
 """
 
 from collections.abc import Callable
@@ -41,7 +41,7 @@ class ProjectReconciler:
         name = cluster_name(request.name)
         project = await core.client.find(Project, request.name)
         uid = project.metadata.uid if project else ""
-        if project is None or self._uids.get(name, uid) != uid:  # or another project has its name
+        if project is None or self._uids.get(name, uid) != uid:  # gone, or replaced by another
             await self._projects.disengage(name)
             self._uids.pop(name, None)
         if project is not None and self._projects.find(name) is None and _has_plane(project):

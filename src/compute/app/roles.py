@@ -1,7 +1,7 @@
 """Which controllers run in which part. They are the same on one machine and on many.
 
-`management` and `cell` make the controllers of a manager, wherever it runs. `Roles` starts the parts
-of a world on one machine: for each it makes the clients, the controllers and the manager.
+`management` and `cell` create the controllers of a manager, wherever it runs. `Roles` starts the parts
+of a world on one machine: for each it creates the clients, the controllers and the manager.
 """
 
 from collections.abc import Awaitable, Callable, Iterable
@@ -26,7 +26,7 @@ from compute.controllers.management.hub import namespaces
 from compute.controllers.management.planes import ManagementPlanes
 from compute.controllers.management.projector import controller as projector
 from compute.controllers.management.workload import controller as workload
-from compute.decide.deployment.drains import PLAIN, Grace
+from compute.decide.deployment.drains import DEFAULT_GRACE, Grace
 from compute.federation import engine
 from compute.federation.planes import EnginePlanes
 from compute.providers import simulated
@@ -43,7 +43,7 @@ from kubekit.runtime.requests import cluster_name
 from kubekit.runtime.watching.informers import ALL_OBJECTS, KindSelectors
 
 Start = Callable[[str], Awaitable[None]]
-"""Starts a part under the name that is given."""
+"""Starts a part under a name."""
 
 # The names of field managers in managedFields. A cell writes under its own name.
 _SERVICES: Final = "services"
@@ -53,9 +53,9 @@ _PROVIDER: Final = "provider"
 
 
 def management(
-    planes: ManagementPlanes, factory: ControllerFactory, grace: Grace = PLAIN
+    planes: ManagementPlanes, factory: ControllerFactory, grace: Grace = DEFAULT_GRACE
 ) -> list[Controller]:
-    """From Workloads to the hub, and back. What is no longer wanted goes after the ``grace``."""
+    """From Workloads to the hub, and back. Unwanted deployments are deleted after the ``grace``."""
     return [
         *workload.controllers(planes, factory, grace=grace),
         *federator.controllers(planes, factory),
@@ -84,12 +84,12 @@ def hub_of_cell(cell: str, city: str) -> KindSelectors:
 
 
 def projects_of_cell(cell: str) -> KindSelectors:
-    """What a cell watches in projects: the claims that it made."""
+    """What a cell watches in projects: the claims that it created."""
     return {ResourceClaim: f"{labels.SOURCE_CLUSTER}={cell}"}
 
 
 class RoleHost(Host, PlaneKeeper, Protocol):
-    """A world that runs all roles, and makes the planes of projects."""
+    """A world that runs all roles, and opens the planes of projects."""
 
 
 class Roles:
@@ -102,7 +102,7 @@ class Roles:
         self._services = catalog.services(host)
 
     def starts(self, sites: Iterable[CellSite]) -> dict[str, Start]:
-        """How each part starts, by its name, in the order of the start."""
+        """The function that starts each part, by its name, in the order of the start."""
         cells = tuple(sites)
         return {
             **{name: partial(self._service, name) for name in self._services},
@@ -133,10 +133,12 @@ class Roles:
         def connect(project: Project) -> Client:
             return clients.project(project.metadata.name)
 
-        finder = ProjectReconciler(core.clusters, projects.clusters, connect)
-        finding = projects_controller(finder, core.clusters, factory.environment, factory.metrics)
+        reconciler = ProjectReconciler(core.clusters, projects.clusters, connect)
+        controller = projects_controller(
+            reconciler, core.clusters, factory.environment, factory.metrics
+        )
         planes = ManagementPlanes(projects.clusters, hub.clusters, core.clusters)
-        runnables = Runnables(always=[finding], leading=management(planes, factory, self._grace))
+        runnables = Runnables(always=[controller], leading=management(planes, factory, self._grace))
         self._running.start(clients, factory, [core, hub, projects], runnables)
 
     async def _engine(self, part: str) -> None:
@@ -159,8 +161,8 @@ class Roles:
         projects = View(_clusters(factory, "project", projects_of_cell(name)), "project", out)
         await own.clusters.engage(cluster_name(name), clients.local(ref))
         await hub.clusters.engage(cluster_name(HUB.name), clients.remote(HUB))
-        reached = OnDemandClusters(projects.clusters, clients.project)
-        planes = CellPlanes(own.clusters, hub.clusters, projects.clusters, reached.reach)
+        on_demand = OnDemandClusters(projects.clusters, clients.project)
+        planes = CellPlanes(own.clusters, hub.clusters, projects.clusters, on_demand.reach)
         runnables = Runnables(leading=cell(planes, CellSettings(name=name), factory))
         self._running.start(clients, factory, [own, hub, projects], runnables)
 

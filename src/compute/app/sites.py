@@ -38,7 +38,7 @@ class CellSite:
 
 
 def sites(cities: Iterable[str]) -> list[CellSite]:
-    """A cell for each city that is named. A city that is named twice has two cells.
+    """A cell for each named city. A city that is named twice has two cells.
 
     Cells are named after their city: ``dfw``, and the second one ``dfw-2``.
     """
@@ -50,7 +50,7 @@ def sites(cities: Iterable[str]) -> list[CellSite]:
         number = counts[city]
         cells.append(CellSite(city.lower() if number == 1 else f"{city.lower()}-{number}", city))
     if not cells:
-        raise BadCities("no city is named: give at least one, DFW say")
+        raise BadCities("no city is named: give at least one, such as DFW")
     if len(cells) > MOST:
         raise BadCities(f"{len(cells)} cells are too many for one machine: at most {MOST}")
     return cells
@@ -62,14 +62,14 @@ def site_of(cluster: MemberCluster) -> CellSite | None:
     return CellSite(cluster.metadata.name, city) if city else None
 
 
-def joined(known: Mapping[str, CellSite], wanted: Iterable[CellSite]) -> dict[str, CellSite]:
+def merged(known: Mapping[str, CellSite], wanted: Iterable[CellSite]) -> dict[str, CellSite]:
     """The cells that exist, and those that are wanted now. A cell that is not wanted stays."""
     return {**known, **{site.cell: site for site in wanted if site.cell not in known}}
 
 
 def _check(city: str) -> None:
     if not city.isalnum() or city != city.upper() or value_fault(city):
-        raise BadCities(f"{city!r} is no city code: it is written in capital letters, as DFW is")
+        raise BadCities(f"{city!r} is not a city code: write it in capital letters, such as DFW")
 
 
 async def open_cells(
@@ -82,7 +82,7 @@ async def open_cells(
     clusters = (await hub.every(MemberCluster)).items
     known = [site for cluster in clusters if (site := site_of(cluster))]
     cut = {cluster.metadata.name for cluster in clusters if is_cut(cluster)}
-    sites = tuple(joined({site.cell: site for site in known}, wanted).values())
+    sites = tuple(merged({site.cell: site for site in known}, wanted).values())
     for site in sites:
         ref = PlaneRef("cell", site.cell)
         plane = await planes.open(ref)

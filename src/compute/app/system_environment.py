@@ -1,4 +1,4 @@
-"""The clock and the random numbers of this machine. All other code is handed them."""
+"""The clock and the random numbers of this machine. All other code receives them as arguments."""
 
 import os
 from datetime import UTC, datetime
@@ -10,8 +10,8 @@ from kubekit.environment import ExecutionEnvironment
 def system() -> ExecutionEnvironment:
     """The environment of a plane outside of tests.
 
-    The random numbers make uids and names, which need not be secret: the system provides one seed,
-    and not each number. Tokens and keys come from the system itself.
+    The random numbers are for uids and names, which need not be secret: the system provides only
+    the seed. Tokens and keys come from the system itself.
     """
     return ExecutionEnvironment(now=_now, chance=Random(os.urandom(32)))  # noqa: S311 - not for secrets
 

@@ -8,7 +8,7 @@
 
 Each of these parts has a manager of its own and its own clients, as it would on its own machine.
 
-`OpenPlanes` opens and closes planes, `PlaneLinks` cuts and heals the connections to them, `Roles` says
+`OpenPlanes` opens and closes planes, `PlaneLinks` cuts and heals the connections to them, `Roles` defines
 what each part runs, `RunningParts` runs it, and `AdmissionCaches` serves the admission plugins. The
 world puts them together in order, and takes them down in reverse.
 """
@@ -23,7 +23,7 @@ from compute.app.parts import RunningParts
 from compute.app.planes import CORE, HUB, PLATFORM, OpenPlanes, PlaneRef, ensure_namespace
 from compute.app.roles import Roles, Start
 from compute.app.sites import CellSite, open_cells
-from compute.decide.deployment.drains import PLAIN, Grace
+from compute.decide.deployment.drains import DEFAULT_GRACE, Grace
 from kubekit.client.client import Client
 from kubekit.environment import ExecutionEnvironment
 from kubekit.plane import LocalClient
@@ -34,14 +34,14 @@ _ADMISSION = "admission"
 
 
 class World:
-    """All of it. `start` it, and `stop` it when done."""
+    """The whole system. Call `start`, and `stop` at the end."""
 
     def __init__(
         self,
         planes: OpenPlanes,
         sites: Iterable[CellSite],
         environment: ExecutionEnvironment,
-        grace: Grace = PLAIN,
+        grace: Grace = DEFAULT_GRACE,
     ) -> None:
         self.planes = planes
         self.links = PlaneLinks()
@@ -80,7 +80,7 @@ class World:
 
     @property
     def parts(self) -> Sequence[str]:
-        """What runs by itself, and can be stopped by itself, in the order of its start."""
+        """The names of the parts, in the order of their start. Each can be stopped alone."""
         return tuple(self._starts)
 
     async def pause(self, part: str) -> None:
@@ -92,7 +92,7 @@ class World:
         await self._starts[part](part + copy)
 
     def forget(self, part: str) -> None:
-        """A part has died: stop counting it among those that run."""
+        """Drop a part that has died."""
         self._running.forget(part)
 
     def metrics(self) -> dict[str, Metrics]:
@@ -100,17 +100,17 @@ class World:
         return self._running.metrics()
 
     def problems(self) -> list[str]:
-        """What keeps the world from being ready. What is behind a cut link is not waited for."""
+        """Why the world is not ready. Planes behind a cut link are not waited for."""
         return self._running.problems()
 
-    # What the parts ask of the world
+    # Called by the parts
 
     def connect(self, part: str, ref: PlaneRef, manager: str, links: Sequence[Link]) -> Client:
         """A client of a part for a plane, behind these links."""
         return linked_client(self.planes[ref], manager, *links)
 
     def factory(self, part: str) -> ControllerFactory:
-        """What the controllers of a part are made with."""
+        """The factory of a part's controllers."""
         return ControllerFactory(self._environment, Metrics(), part)
 
     async def ensure(self, project: str) -> None:
@@ -121,7 +121,7 @@ class World:
         await self._running.engage_project(project)
 
     async def remove(self, project: str) -> None:
-        """Disengage the plane of a project everywhere, and delete all that it holds."""
+        """Disengage the plane of a project everywhere, and delete its data."""
         ref = PlaneRef("project", project)
         await self._running.disengage_project(project)
         await self._admission.disengage(project)

@@ -1,4 +1,4 @@
-"""Serves a world from a folder: all of `compute up` except what it prints."""
+"""Serves a world from a folder: `compute up` without its output."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ from compute.app.system_environment import system
 from compute.app.world import World
 from compute.app.world_kubeconfig import WorldKubeconfig
 from compute.decide.conditions import find
-from compute.decide.deployment.drains import PLAIN, Grace
+from compute.decide.deployment.drains import DEFAULT_GRACE, Grace
 from compute.services.offers import offers
 from kubekit.api.meta import ObjectMeta
 from kubekit.plane import LocalClient, Plane, PlaneServer
@@ -100,7 +100,7 @@ class ServedWorld:
         return list((await client.every(Project)).items)
 
     async def _unready(self) -> list[str]:
-        """The projects that cannot be used yet. One that can never have a plane is not waited for."""
+        """The projects that cannot be used yet, except for those that can never have a plane."""
         members = (await LocalClient(self.world.planes[HUB]).every(MemberCluster)).items
         cities = offers(members).keys()
         problems = []
@@ -127,7 +127,7 @@ class ServedWorld:
 
 @asynccontextmanager
 async def hosted(
-    data: Path, sites: Sequence[CellSite], address: tuple[str, int], grace: Grace = PLAIN
+    data: Path, sites: Sequence[CellSite], address: tuple[str, int], grace: Grace = DEFAULT_GRACE
 ) -> AsyncIterator[ServedWorld]:
     """Serve a world from a folder, and write the files that clients need.
 

@@ -94,17 +94,17 @@ def client(folder: WorldFolder, context: str) -> HttpClient:
 
 
 async def observed(folder: WorldFolder, state: RunningState) -> WorldStatus:
-    """The status of a world that runs."""
+    """The status of a running world."""
     now = system().now()
     async with client(folder, "hub") as hub, client(folder, "core") as core:
         clusters, projects = (
             (await hub.every(MemberCluster)).items,
             (await core.every(Project)).items,
         )
-    reached = _own_contexts(folder)
-    pages = await asyncio.gather(*(_metrics(folder, context) for context in reached))
+    own_contexts = _own_contexts(folder)
+    pages = await asyncio.gather(*(_metrics(folder, context) for context in own_contexts))
     stuck_objects = await asyncio.gather(*(_stuck(folder, project, now) for project in projects))
-    process = pages[reached.index("hub")]
+    process = pages[own_contexts.index("hub")]
     return WorldStatus(
         version=state.version,
         command_version=version(PACKAGE),
@@ -112,12 +112,15 @@ async def observed(folder: WorldFolder, state: RunningState) -> WorldStatus:
         pid=state.pid,
         started=state.started,
         data=str(folder.data),
-        cells=(*(_cell(folder, one) for one in clusters), *_orphans(folder, state, clusters)),
+        cells=(
+            *(_cell(folder, cluster) for cluster in clusters),
+            *_orphans(folder, state, clusters),
+        ),
         projects=tuple(map(_project, projects)),
         cpu=round(process[_CPU] / max(now.timestamp() - process[_STARTED], 1.0), 4),
         memory_bytes=int(process[_MEMORY]),
-        planes=tuple(map(_load, reached, pages)),
-        stuck=tuple(one for objects in stuck_objects for one in objects),
+        planes=tuple(map(_load, own_contexts, pages)),
+        stuck=tuple(each for objects in stuck_objects for each in objects),
     )
 
 
@@ -195,8 +198,10 @@ async def _stuck(folder: WorldFolder, project: Project, now: datetime) -> list[S
     result: list[StuckObject] = []
     late = stuck(project, project.status.conditions, ConditionType.READY, now)
     if late is not None and project.deleting:
-        shown = f"kubectl --context core describe project {name}"
-        result.append(_stuck_object(name, project, times.format_time(late.since), late.why, shown))
+        command = f"kubectl --context core describe project {name}"
+        result.append(
+            _stuck_object(name, project, times.format_time(late.since), late.why, command)
+        )
     ref = PlaneRef("project", name)
     try:
         async with client(folder, ref.admin_context) as plane:
@@ -216,16 +221,18 @@ def _late(
         late = stuck(obj, obj.status.conditions, condition, now)
         if late is not None:
             meta, kind = obj.metadata, obj.RESOURCE.singular
-            shown = (
+            command = (
                 f"kubectl --context {ref.admin_context} --namespace {meta.namespace} "
                 f"describe {kind} {meta.name}"
             )
             since = times.format_time(late.since)
-            result.append(_stuck_object(ref.name, obj, since, late.why, shown))
+            result.append(_stuck_object(ref.name, obj, since, late.why, command))
     return result
 
 
-def _stuck_object(project: str, obj: Object, since: str, why: str, shown: str) -> StuckObject:
+def _stuck_object(project: str, obj: Object, since: str, why: str, command: str) -> StuckObject:
     meta = obj.metadata
     name = "/".join(filter(None, (meta.namespace, meta.name)))
-    return StuckObject(project=project, kind=obj.kind, name=name, since=since, why=why, next=shown)
+    return StuckObject(
+        project=project, kind=obj.kind, name=name, since=since, why=why, next=command
+    )

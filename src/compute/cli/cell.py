@@ -1,4 +1,4 @@
-"""`compute cell`: cuts cells off and heals them, to see how the system copes."""
+"""`compute cell`: cuts cells off and heals them, to test failures."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +9,7 @@ from compute.api import annotations, labels
 from compute.api.karmada import MemberCluster
 from compute.app.world_folder import WorldFolder
 from compute.cli.data_options import data_option, same_data_option
-from compute.cli.startup import say
+from compute.cli.startup import echo
 from compute.cli.up_status import client, run_request
 from kubekit.api.errors import Conflict
 from kubekit.api.meta import with_metadata
@@ -36,7 +36,7 @@ def cut(folder: WorldFolder, name: str) -> int:
     Instances there keep running. The project sees CellUnreachable once the cell's lease expires.
     """
     for cell in _set(folder, name, "true"):
-        say(f"{cell} is cut off. Connect it again with: {folder.command(f'cell heal {name}')}")
+        echo(f"{cell} is cut off. Connect it again with: {folder.command(f'cell heal {name}')}")
     return 0
 
 
@@ -47,7 +47,7 @@ def cut(folder: WorldFolder, name: str) -> int:
 def heal(folder: WorldFolder, name: str) -> int:
     """Connect CELL, or every cell of a city, again."""
     for cell in _set(folder, name, None):
-        say(f"{cell} is connected again. It reports within half a minute.")
+        echo(f"{cell} is connected again. It reports within half a minute.")
     return 0
 
 

@@ -8,7 +8,7 @@ import click
 
 from compute.app.world_folder import WorldFolder
 from compute.cli.data_options import data_option
-from compute.cli.startup import say
+from compute.cli.startup import echo
 
 _STOP_TIMEOUT: Final = 30.0  # seconds
 
@@ -20,9 +20,9 @@ def command(data: Path) -> int:
     folder = WorldFolder(data.resolve())
     pid = folder.pid()
     if not pid:
-        say(f"The world in {folder.data} is not running.")
+        echo(f"The world in {folder.data} is not running.")
         return 0
-    say(f"Stopping process {pid}")
+    echo(f"Stopping process {pid}")
     try:
         ended = asyncio.run(folder.stop(_STOP_TIMEOUT))
     except PermissionError as error:
@@ -32,5 +32,5 @@ def command(data: Path) -> int:
             f"process {pid} has not ended after {_STOP_TIMEOUT:g} s: see {folder.log}; "
             f"`kill -9 {pid}` ends it, and loses no acknowledged write"
         )
-    say("Stopped. `compute up` starts it again with all its data.")
+    echo("Stopped. `compute up` starts it again with all its data.")
     return 0

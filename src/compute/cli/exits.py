@@ -1,4 +1,4 @@
-"""Exit codes that scripts can trust."""
+"""The exit codes of every command. Scripts rely on them."""
 
 from enum import IntEnum
 

@@ -14,9 +14,9 @@ from compute.app.kubeconfig import reachable
 from compute.app.plane_server import ServedPlane, resealing_on_signal, serving, stop_signal
 from compute.cli.data_options import FolderType
 from compute.cli.startup import (
+    echo,
     keep_standard_streams,
     reporting_errors,
-    say,
     secure_process,
     warning_of_root,
 )
@@ -61,9 +61,9 @@ def command(data: Path, port: int, bind: str, folders: Sequence[Path], **options
     with reporting_errors(data):
         secure_process(data, options["user"])
         more = [document for folder in folders for document in definitions.read(folder)]
-        every = definitions.joined(crds.definitions(), more)
+        every = definitions.merged(crds.definitions(), more)
         with (
-            logs.shown(options["log_level"]),
+            logs.log_to_stderr(options["log_level"]),
             asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
         ):
             runner.run(_serve(data, every, (bind, port)))
@@ -75,7 +75,7 @@ async def _serve(data: Path, every: Sequence[Document], address: tuple[str, int]
     await asyncio.sleep(0)  # let it install the signal handlers
     loop = asyncio.get_running_loop()
     started = loop.time()
-    say(f"Opening {data}")
+    echo(f"Opening {data}")
     async with (
         serving(data, builtin_kinds(), address, every) as opened,
         resealing_on_signal(lambda: [opened.plane]),
@@ -83,16 +83,16 @@ async def _serve(data: Path, every: Sequence[Document], address: tuple[str, int]
         _introduce(data, opened, loop.time() - started)
         await stop
         failure = opened.plane.store.stopped
-        say("Stopping.")
+        echo("Stopping.")
     if failure is None:
-        say("Stopped. All acknowledged writes are kept.")
+        echo("Stopped. All acknowledged writes are kept.")
     else:
-        say(f"Stopped. Writing was no longer possible: {failure}")
+        echo(f"Stopped. Writing was no longer possible: {failure}")
 
 
 def _introduce(data: Path, opened: ServedPlane, seconds: float) -> None:
     kubeconfig = shlex.quote(str((data / "kubeconfig").resolve()))
-    say(
+    echo(
         f"Serving {len(opened.plane.kinds)} kinds and {opened.objects:,} objects at "
         f"{reachable(opened.server.url)}, ready after {seconds:.2f} s.\n"
         f"{_warning(opened.server)}{warning_of_root()}\n"

@@ -200,5 +200,5 @@ def _url(data: Path) -> str:
         clusters = yaml.safe_load(file.read_bytes())["clusters"]
         return str(clusters[0]["cluster"]["server"])
     except (OSError, yaml.YAMLError, KeyError, IndexError, TypeError) as problem:
-        message = f"{file} does not say where the plane is: start the plane once"
+        message = f"{file} has no URL of the plane: start the plane once"
         raise click.ClickException(message) from problem

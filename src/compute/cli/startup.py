@@ -1,4 +1,4 @@
-"""What every command that serves does first, and how commands print."""
+"""The startup steps of every command that serves, and how commands print."""
 
 import os
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ def secure_process(data: Path, user: str = "") -> None:
     process.harden()
     change = process.keep_private(data)
     if change:
-        say(change)
+        echo(change)
 
 
 def warning_of_root() -> str:
@@ -56,11 +56,11 @@ def keep_standard_streams() -> None:
             os.open(os.devnull, os.O_RDWR)
 
 
-def say(text: str) -> None:
-    """Print lines, with control characters escaped. A reader that is gone is no error."""
-    shown = (c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
+def echo(text: str) -> None:
+    """Print lines, with control characters escaped. A closed stdout is not an error."""
+    escaped = (c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
     try:
-        click.echo("".join(shown))
+        click.echo("".join(escaped))
     except BrokenPipeError:
         with suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

@@ -1,4 +1,4 @@
-"""The standard streams, made safe: they are always open, and never end a command."""
+"""The standard streams. After `prepare` they are open, and a write never ends a command."""
 
 import io
 import os

@@ -24,10 +24,10 @@ from compute.app.world_folder import POLL_SECONDS, RunningState, WorldFolder
 from compute.app.world_server import NotReady, ServedWorld, hosted
 from compute.app.world_status import PACKAGE
 from compute.cli.data_options import data_option
-from compute.cli.startup import keep_standard_streams, reporting_errors, say, secure_process
+from compute.cli.startup import echo, keep_standard_streams, reporting_errors, secure_process
 from compute.cli.up_status import status
 from compute.decide import city_codes
-from compute.decide.deployment.drains import PLAIN, Grace
+from compute.decide.deployment.drains import DEFAULT_GRACE, Grace
 from kubekit.api import times
 
 _PORT: Final = 7443
@@ -105,11 +105,11 @@ class UpOptions:
     help="The port to listen on, on the loopback; 0 takes any free port.",
 )  # fmt: skip
 @click.option(
-    "--city-grace", metavar="DURATION", type=DURATION, default=PLAIN.withdrawal, show_default="5m",
+    "--city-grace", metavar="DURATION", type=DURATION, default=DEFAULT_GRACE.withdrawal, show_default="5m",
     help="How long Workloads keep running in a city that is withdrawn, such as 90s.",
 )  # fmt: skip
 @click.option(
-    "--replacement-grace", metavar="DURATION", type=DURATION, default=PLAIN.replacement,
+    "--replacement-grace", metavar="DURATION", type=DURATION, default=DEFAULT_GRACE.replacement,
     show_default="10m",
     help="How long a city that a Workload no longer names waits for progress of its replacement.",
 )  # fmt: skip
@@ -138,7 +138,7 @@ def command(context: click.Context, /, data: Path, **options: object) -> int:
             return 0
         secure_process(data)
         with (
-            logs.shown(parsed.log_level),
+            logs.log_to_stderr(parsed.log_level),
             asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
         ):
             runner.run(_serve(folder, wanted, parsed))
@@ -164,7 +164,7 @@ async def _serve(folder: WorldFolder, wanted: Sequence[CellSite], options: UpOpt
     await asyncio.sleep(0)  # let it install the signal handlers
     loop = asyncio.get_running_loop()
     started = loop.time()
-    say(f"Opening {folder.data}")
+    echo(f"Opening {folder.data}")
     try:
         async with (
             hosted(folder.data, wanted, ("127.0.0.1", options.port), options.grace()) as world,
@@ -178,12 +178,12 @@ async def _serve(folder: WorldFolder, wanted: Sequence[CellSite], options: UpOpt
                 ends: list[asyncio.Future[Any]] = [stop, world.world.failed]
                 await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
             folder.remove_state()
-            say("Stopping.")
+            echo("Stopping.")
         if world.world.failed.done():
             world.world.failed.result()
     except NotReady as problem:
         raise click.ClickException(str(problem)) from problem
-    say("Stopped. All acknowledged writes are kept.")
+    echo("Stopped. All acknowledged writes are kept.")
 
 
 async def _until_ready(world: ServedWorld, stop: "asyncio.Future[Any]") -> None:
@@ -207,7 +207,7 @@ def _introduce(folder: WorldFolder, world: ServedWorld, seconds: float) -> None:
             version=version(PACKAGE),
         )
     )
-    say(
+    echo(
         f"Ready after {seconds:.1f} s at {url}\n"
         f"  cells     {', '.join(cities)}\n"
         f"  contexts  {', '.join(contexts)}\n"
@@ -230,9 +230,9 @@ def _detach(folder: WorldFolder, options: UpOptions) -> None:
         child = subprocess.Popen(  # noqa: S603 - it is this program
             line, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
         )
-    say(f"Starting in {folder.data}")
+    echo(f"Starting in {folder.data}")
     state = asyncio.run(_started(folder, child))
-    say(
+    echo(
         f"Up at {state.url}, process {child.pid}. Logs: {folder.log}\n"
         "\n"
         f"  export KUBECONFIG={shlex.quote(str(folder.kubeconfig))}\n"

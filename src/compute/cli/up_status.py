@@ -11,7 +11,7 @@ import msgspec
 from compute.app.world_folder import WorldFolder
 from compute.app.world_status import PartStatus, WorldStatus, client, observed
 from compute.cli.data_options import same_data_option
-from compute.cli.startup import say
+from compute.cli.startup import echo
 from kubekit.api.errors import ApiError
 
 __all__ = ["client", "run_request", "status"]
@@ -33,9 +33,9 @@ def status(folder: WorldFolder, output: str) -> int:
     state = folder.require()
     current = run_request(observed(folder, state))
     if output == "json":
-        say(json.dumps(msgspec.to_builtins(current), indent=2))
+        echo(json.dumps(msgspec.to_builtins(current), indent=2))
     else:
-        say("\n".join(_lines(folder, current)))
+        echo("\n".join(_lines(folder, current)))
     return 0
 
 
@@ -83,9 +83,9 @@ def _stuck(status: WorldStatus) -> Iterator[str]:
     """The objects that are stuck, each with the command that shows more of it."""
     if not status.stuck:
         yield "stuck    nothing"
-    for one in status.stuck[:_MOST_SHOWN]:
-        yield f"stuck    {one.project:<19} {one.kind} {one.name}, since {one.since}: {one.why}"
-        yield f"         {'':<19} {one.next}"
+    for each in status.stuck[:_MOST_SHOWN]:
+        yield f"stuck    {each.project:<19} {each.kind} {each.name}, since {each.since}: {each.why}"
+        yield f"         {'':<19} {each.next}"
     more = len(status.stuck) - _MOST_SHOWN
     if more > 0:
         yield f"stuck    {'':<19} and {more} more; `-o json` lists them all"

@@ -28,7 +28,7 @@ class Grace:
     replacement: timedelta = timedelta(minutes=10)  # what replaces it makes no progress
 
 
-PLAIN: Final = Grace()
+DEFAULT_GRACE: Final = Grace()
 _MOST_NAMED: Final = 5
 _ONE_BY_ONE: Final = (
     "the quota does not allow both at once: one Instance is replaced after the other"

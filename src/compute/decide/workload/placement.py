@@ -62,7 +62,7 @@ def split(
     deployments: Iterable[WorkloadDeployment],
     offered: Collection[str],
     now: datetime,
-    grace: Grace = drains.PLAIN,
+    grace: Grace = drains.DEFAULT_GRACE,
 ) -> Split:
     """The exact set of deployments to create, update, keep and delete.
 

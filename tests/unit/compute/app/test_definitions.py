@@ -51,16 +51,16 @@ def test_files_that_are_refused(tmp_path, content, message):
 
 
 def named(name, scope="Namespaced", versions=("v1",)):
-    """As much of a definition as `joined` reads."""
+    """As much of a definition as `merged` reads."""
     served = [{"name": version, "served": True} for version in versions]
     return {"metadata": {"name": name}, "spec": {"scope": scope, "versions": served}}
 
 
-def test_definitions_are_joined_by_name():
+def test_definitions_are_merged_by_name():
     """A given definition replaces ours, if it serves at least what ours serves."""
     more = named("a", versions=("v1", "v2"))
 
-    assert definitions.joined([named("a"), named("b")], [more, named("c")]) == [
+    assert definitions.merged([named("a"), named("b")], [more, named("c")]) == [
         more,
         named("b"),
         named("c"),
@@ -71,4 +71,4 @@ def test_definitions_are_joined_by_name():
 def test_ours_are_not_replaced_by_something_else(other):
     """Our objects would be shown as what they are not, or not at all."""
     with pytest.raises(BadFile, match="a is served already, in another version or scope"):
-        definitions.joined([named("a")], [other])
+        definitions.merged([named("a")], [other])

@@ -12,7 +12,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from compute.app.logs import LONGEST, LogfmtFormatter, shown
+from compute.app.logs import LONGEST, LogfmtFormatter, log_to_stderr
 
 ROOT = Path(__file__).parents[4]
 TOKEN = "kJ8planted-token-value"
@@ -159,7 +159,7 @@ def test_l1_events_are_shown_on_stderr_from_their_level_on(monkeypatch):
     monkeypatch.setattr(sys, "stderr", stream)
     log, root = logging.getLogger("compute.test"), logging.getLogger()
     before = (root.level, list(root.handlers))
-    with shown("warning"):
+    with log_to_stderr("warning"):
         log.info("not this")
         log.warning("but this", extra={"why": "x"})
         with warnings.catch_warnings():
@@ -178,7 +178,7 @@ def test_l1_a_stream_that_is_gone_stops_nothing(monkeypatch):
     stream = io.StringIO()
     stream.close()
     monkeypatch.setattr(sys, "stderr", stream)
-    with shown("debug"):
+    with log_to_stderr("debug"):
         logging.getLogger("compute.test").error("into the void")
 
 

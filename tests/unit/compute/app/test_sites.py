@@ -3,7 +3,7 @@
 import pytest
 
 from compute.api.karmada import ClusterSpec, MemberCluster
-from compute.app.sites import MOST, BadCities, CellSite, joined, site_of, sites
+from compute.app.sites import MOST, BadCities, CellSite, merged, site_of, sites
 from kubekit.api.meta import ObjectMeta
 
 
@@ -20,10 +20,10 @@ def test_each_city_has_a_cell_named_after_it():
     ("cities", "error"),
     [
         ([], "no city is named"),
-        (["dfw"], "'dfw' is no city code"),
-        (["D W"], "is no city code"),
-        (["DFW!"], "is no city code"),
-        (["D" * 64], "is no city code"),
+        (["dfw"], "'dfw' is not a city code"),
+        (["D W"], "is not a city code"),
+        (["DFW!"], "is not a city code"),
+        (["D" * 64], "is not a city code"),
         (["DFW"] * (MOST + 1), "at most 200"),
     ],
 )
@@ -44,5 +44,5 @@ def test_the_cluster_of_a_cell_names_its_city():
 def test_existing_cells_stay():
     """Not naming a city again is no wish to lose what runs there."""
     known = {"dfw": CellSite("dfw", "DFW")}
-    assert list(joined(known, sites(["LHR"]))) == ["dfw", "lhr"]
-    assert joined(known, sites(["DFW"])) == known
+    assert list(merged(known, sites(["LHR"]))) == ["dfw", "lhr"]
+    assert merged(known, sites(["DFW"])) == known

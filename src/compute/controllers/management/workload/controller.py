@@ -51,7 +51,7 @@ def controllers(
     factory: ControllerFactory,
     *,
     networking: bool = True,
-    grace: Grace = drains.PLAIN,
+    grace: Grace = drains.DEFAULT_GRACE,
 ) -> list[Controller]:
     """The controller of Workloads, over all projects.
 
