@@ -38,8 +38,8 @@ class RequestSender:
         self._settings = settings
         self._route = route(connection)
         self.server = self._route.server.shown
-        self._pool = Pool(self._dial, settings.connections, settings.kept)
-        self._streams = Pool(self._dial, settings.watches, settings.kept)
+        self._pool = Pool(self._dial, settings.connections, settings.idle_timeout)
+        self._streams = Pool(self._dial, settings.watches, settings.idle_timeout)
         self._warn = settings.warn or Warnings(self.server)
         self._fixed = self._fixed_lines()
         self._credential_headers: Mapping[str, str] = {}
@@ -144,7 +144,7 @@ class RequestSender:
     ) -> HttpResponse:
         """A response whose head has arrived. Its connection stays in use, unless it is an error."""
         data = await self._encoded(request)
-        limits = self._limits(self._settings.request)
+        limits = self._limits(self._settings.request_timeout)
         connection = await self._streams.take(limits.until)
         is_open = False
         try:

@@ -15,11 +15,11 @@ class Pool:
     """Connections to one server. Each connection that is taken must be given back, even a broken one."""
 
     def __init__(
-        self, dial: Callable[[], Awaitable[HttpConnection]], most: int, kept: float
+        self, dial: Callable[[], Awaitable[HttpConnection]], most: int, idle_timeout: float
     ) -> None:
         self._dial = dial
         self._most = most
-        self._kept = kept
+        self._idle_timeout = idle_timeout
         self._slots = asyncio.Semaphore(most)
         self._idle: deque[HttpConnection] = deque()
         self._all: dict[HttpConnection, int] = {}  # until they are closed, each with its generation
@@ -60,7 +60,7 @@ class Pool:
             connection.abort()
 
     def renew(self) -> None:
-        """Give all later requests new connections; those in use are not kept."""
+        """Give all later requests new connections. Connections in use are closed after their request."""
         self._generation += 1
         self.drop_idle()
 
@@ -116,15 +116,15 @@ class Pool:
         connection.idle_since = loop.time()
         self._idle.append(connection)
         if self._sweep_timer is None:
-            self._sweep_timer = loop.call_later(self._kept, self._sweep)
+            self._sweep_timer = loop.call_later(self._idle_timeout, self._sweep)
 
     def _sweep(self) -> None:
         """Close connections that were idle for too long, and schedule the next sweep."""
         loop = asyncio.get_running_loop()
-        expired = loop.time() - self._kept
+        expired = loop.time() - self._idle_timeout
         while self._idle and self._idle[0].idle_since <= expired:
             self._idle.popleft().close()
-        due = self._idle[0].idle_since + self._kept if self._idle else None
+        due = self._idle[0].idle_since + self._idle_timeout if self._idle else None
         self._sweep_timer = None if due is None else loop.call_at(due, self._sweep)
 
     def _usable_idle(self) -> HttpConnection | None:

@@ -37,13 +37,13 @@ async def dial(
     ``guard`` is called with each address before it is connected to, and refuses it by an `OSError`.
     """
     dialling = _Dialling(route, context, server_name or route.server.name, guard)
-    until = asyncio.get_running_loop().time() + settings.connect
+    until = asyncio.get_running_loop().time() + settings.connect_timeout
     try:
         async with asyncio.timeout_at(until):
             return await dialling.connection(until, settings)
     except TimeoutError:
         advice = _REACH_PROXY if route.proxy else _REACH
-        why = f"{dialling.stage} within {settings.connect:g} s"
+        why = f"{dialling.stage} within {settings.connect_timeout:g} s"
         raise NotSent(why, advice, hopeless=True) from None
 
 
@@ -163,14 +163,14 @@ async def _secured(
 def _keep_alive(transport: asyncio.Transport, settings: HttpSettings) -> None:
     """Let TCP detect a dead peer while nothing is sent."""
     sock = transport.get_extra_info("socket")
-    every = max(1, (settings.dead - settings.probe) // 4)
+    every = max(1, (settings.keepalive_timeout - settings.keepalive_idle) // 4)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for name, value in (
-        ("TCP_KEEPIDLE", settings.probe),
-        ("TCP_KEEPALIVE", settings.probe),  # what macOS calls it
+        ("TCP_KEEPIDLE", settings.keepalive_idle),
+        ("TCP_KEEPALIVE", settings.keepalive_idle),  # what macOS calls it
         ("TCP_KEEPINTVL", every),
         ("TCP_KEEPCNT", 4),
-        ("TCP_USER_TIMEOUT", settings.dead * 1000),
+        ("TCP_USER_TIMEOUT", settings.keepalive_timeout * 1000),
     ):
         if hasattr(socket, name):
             sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)

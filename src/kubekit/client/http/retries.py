@@ -27,7 +27,7 @@ class Retries:
         self._settings = settings
         self._environment = environment
         self._clock = asyncio.get_running_loop().time
-        self._last = self._clock() + settings.patience
+        self._last = self._clock() + settings.retry_window
         self._made = 0
         self._was_lost = False
         self._was_renewed = False

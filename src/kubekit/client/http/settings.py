@@ -14,14 +14,16 @@ _MIB: Final = 1024 * 1024
 class HttpSettings:
     """Limits. Times are in seconds, sizes in bytes.
 
-    ``connections`` are for requests, ``watches`` have connections of their own. An idle connection
-    is ``kept`` for less time than servers keep theirs, so few requests meet one that was just closed.
+    ``connections`` are for requests, ``watches`` have connections of their own. An idle connection is
+    closed after ``idle_timeout``, earlier than servers close theirs, so that few requests meet a
+    connection that was just closed.
 
-    ``request`` is the time for one attempt, from waiting for a connection to the last byte; for a list
-    it is ``listing``, with no pause longer than ``silence``. A watch has no deadline; TCP detects a
-    dead peer: it sends keep-alives after ``probe`` of silence and gives up after ``dead``.
+    ``connect_timeout`` is for opening a connection. ``request_timeout`` is for one attempt, from waiting
+    for a connection to the last byte. A list has ``list_timeout`` instead, with no pause longer than
+    ``read_timeout``. A watch has no deadline. TCP detects a dead peer: it sends keep-alives after
+    ``keepalive_idle`` of silence, and gives up after ``keepalive_timeout``.
 
-    A call has at most ``attempts``, and none starts later than ``patience`` after the first.
+    A call has at most ``attempts``, and no attempt starts later than ``retry_window`` after the first.
 
     ``observe`` is called for each attempt with the method, the status code (0 without a response) and
     the host. ``warn`` is called with the warnings of a server; by default each text is logged once.
@@ -29,17 +31,17 @@ class HttpSettings:
 
     connections: int = 64
     watches: int = 4096
-    kept: float = 30.0
+    idle_timeout: float = 30.0
 
-    connect: float = 10.0
-    request: float = 30.0
-    listing: float = 300.0
-    silence: float = 30.0
-    probe: int = 15
-    dead: int = 35
+    connect_timeout: float = 10.0
+    request_timeout: float = 30.0
+    list_timeout: float = 300.0
+    read_timeout: float = 30.0
+    keepalive_idle: int = 15
+    keepalive_timeout: int = 35
 
     attempts: int = 5
-    patience: float = 60.0
+    retry_window: float = 60.0
 
     largest_answer: int = 1024 * _MIB
     longest_line: int = 64 * _MIB

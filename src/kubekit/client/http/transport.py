@@ -94,7 +94,9 @@ class HttpTransport:
     ) -> Document:
         target = requests.target(requests.path(location), requests.list_query(which))
         request = HttpRequest("DELETE", target, location, requests.delete_body(options))
-        body = await self._sender.whole(request, self._settings.listing, self._settings.silence)
+        body = await self._sender.whole(
+            request, self._settings.list_timeout, self._settings.read_timeout
+        )
         return self._document(request, self._checked(request, body))
 
     async def call(
@@ -107,7 +109,7 @@ class HttpTransport:
     ) -> bytes:
         """The response to a request at any path, such as ``/version``."""
         request = requests.raw_request(method, path, query, body, media)
-        return await self._sender.whole(request, self._settings.request)
+        return await self._sender.whole(request, self._settings.request_timeout)
 
     def encoded(self, value: object) -> bytes:
         """The document as JSON."""
@@ -161,11 +163,15 @@ class HttpTransport:
     ) -> tuple[HttpRequest, bytes]:
         target = requests.target(requests.path(location), requests.list_query(options))
         request = HttpRequest("GET", target, location)
-        body = await self._sender.whole(request, self._settings.listing, self._settings.silence)
+        body = await self._sender.whole(
+            request, self._settings.list_timeout, self._settings.read_timeout
+        )
         return request, self._checked(request, body)
 
     async def _whole(self, request: HttpRequest) -> bytes:
-        return self._checked(request, await self._sender.whole(request, self._settings.request))
+        return self._checked(
+            request, await self._sender.whole(request, self._settings.request_timeout)
+        )
 
     def _checked(self, request: HttpRequest, body: bytes) -> bytes:
         if not bodies.is_object(body):

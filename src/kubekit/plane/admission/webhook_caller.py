@@ -34,7 +34,7 @@ LARGEST_ANSWER: Final = 8 * 1024 * 1024  # fits a patch that replaces the larges
 _CONNECTIONS: Final = 512
 _CONNECTIONS_PER_SERVER: Final = 64
 _KEPT_OPEN: Final = 15.0  # seconds; servers close theirs later, so few calls meet a closed one
-_SETTINGS: Final = HttpSettings(connect=120.0)  # the deadline of the call is shorter
+_SETTINGS: Final = HttpSettings(connect_timeout=120.0)  # the deadline of the call is shorter
 _HEADERS: Final = header_lines(
     (
         ("User-Agent", "datum-compute-admission"),

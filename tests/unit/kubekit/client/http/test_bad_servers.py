@@ -38,7 +38,7 @@ from tests.unit.kubekit.client.http.scripted import (
     silent,
 )
 
-SHORT = HttpSettings(request=0.05, listing=0.05, connect=2)
+SHORT = HttpSettings(request_timeout=0.05, list_timeout=0.05, connect_timeout=2)
 WRITES = {
     "create": lambda t: t.create(MAPS, DOCUMENT, PLAIN_WRITE),
     "update": lambda t: t.update(ONE, DOCUMENT, PLAIN_WRITE),
@@ -232,7 +232,7 @@ def test_attempts_end():
 
 def test_a_list_may_not_fall_silent():
     """A list that stops in the middle is given up long before its whole time is over."""
-    settings = HttpSettings(listing=100, silence=0.05)
+    settings = HttpSettings(list_timeout=100, read_timeout=0.05)
     error, lines = run(failure(_half_then_silent, lambda t: t.list(MAPS, EVERYTHING), settings))
     assert type(error) is Timeout
     assert "silent for 0.05 s in the middle of its answer" in error.message
@@ -250,7 +250,7 @@ def test_a_list_that_goes_on_may_take_longer_than_a_silence():
             await asyncio.sleep(0.1)
 
     async def asked():
-        settings = HttpSettings(silence=1)
+        settings = HttpSettings(read_timeout=1)
         async with serving(slow) as server, opened(server, settings) as transport:
             return await transport.list(MAPS, EVERYTHING)
 
@@ -329,7 +329,7 @@ def test_no_secret_is_in_any_error_or_log(caplog):
 
 async def _messages(step, ask) -> list[str]:
     proxied = {"proxy": f"http://me:{SECRET}@127.0.0.1:1"}
-    settings = HttpSettings(request=0.02, attempts=1)
+    settings = HttpSettings(request_timeout=0.02, attempts=1)
     found = []
     async with serving(step, step) as server:
         for more in ({}, proxied):

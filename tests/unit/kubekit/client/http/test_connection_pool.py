@@ -83,7 +83,7 @@ def test_waiting_for_a_connection_ends():
     """Waiting for a free connection takes no longer than the timeout of the request."""
 
     async def asked():
-        settings = HttpSettings(connections=1, request=0.05, attempts=1)
+        settings = HttpSettings(connections=1, request_timeout=0.05, attempts=1)
         async with serving(silent) as server, opened(server, settings) as transport:
             holding = asyncio.create_task(transport.list(MAPS, EVERYTHING))
             await server.asked.wait()
@@ -99,7 +99,7 @@ def test_an_idle_connection_is_not_kept_for_long():
     """A connection that was idle for too long is not used again."""
 
     async def asked():
-        async with serving() as server, opened(server, HttpSettings(kept=0.0)) as transport:
+        async with serving() as server, opened(server, HttpSettings(idle_timeout=0.0)) as transport:
             await transport.get(ONE)
             await asyncio.sleep(0.001)
             await transport.get(ONE)
@@ -173,7 +173,7 @@ def test_a_peer_that_is_gone_is_found_by_tcp():
     """Connections ask after silence and give up, so that a watch finds a server that vanished."""
 
     async def asked():
-        settings = HttpSettings(probe=11, dead=31)
+        settings = HttpSettings(keepalive_idle=11, keepalive_timeout=31)
         async with (
             serving(saying(HEAD)) as server,
             opened(server, settings) as transport,

@@ -66,7 +66,7 @@ def test_what_is_no_body_is_bounded(head):
             await pouring(writer, head)
             poured.set()
 
-        settings = HttpSettings(request=5)
+        settings = HttpSettings(request_timeout=5)
         async with serving(endless) as server, opened(server, settings) as transport:
             with pytest.raises(Unavailable, match="more than 262144 bytes outside of the body"):
                 await transport.get(ONE)
@@ -140,7 +140,7 @@ def test_d8_an_answer_that_can_be_read_in_two_ways_is_none(how):
 
     async def asked():
         step = saying(b"HTTP/1.1 200 OK\r\n" + SMUGGLED[how])
-        settings = HttpSettings(request=5)
+        settings = HttpSettings(request_timeout=5)
         async with serving(step) as server, opened(server, settings) as transport:
             with pytest.raises(Unavailable, match="does not answer in HTTP"):
                 await transport.get(ONE)
@@ -299,7 +299,7 @@ def test_idle_connections_are_closed_in_time():
     """Also when there are no more requests."""
 
     async def asked():
-        settings = HttpSettings(kept=0.05)
+        settings = HttpSettings(idle_timeout=0.05)
         async with serving() as server, opened(server, settings) as transport:
             await asyncio.gather(*(transport.get(ONE) for _ in range(3)))
             made = server.open

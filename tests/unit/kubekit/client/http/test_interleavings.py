@@ -35,7 +35,12 @@ from tests.unit.kubekit.client.http.scripted import (
 
 CONNECTIONS = 2
 QUICK = HttpSettings(
-    connections=CONNECTIONS, watches=CONNECTIONS, request=0.1, listing=0.1, silence=0.05, attempts=3
+    connections=CONNECTIONS,
+    watches=CONNECTIONS,
+    request_timeout=0.1,
+    list_timeout=0.1,
+    read_timeout=0.05,
+    attempts=3,
 )
 ALIEN = answer(body=b'{"metadata":{"namespace":"alien"}}')
 FAULTS = (
@@ -119,7 +124,7 @@ async def _spoil(writer: asyncio.StreamWriter, text: bytes, fault: Fault) -> Non
             await asyncio.sleep(0.01)
             writer.write(text[at:])
         case "silent":
-            await asyncio.sleep(2 * QUICK.request)
+            await asyncio.sleep(2 * QUICK.request_timeout)
         case "reset":
             await resetting(writer)
         case "cut" | "goodbye" | "unannounced":
@@ -175,7 +180,7 @@ async def _has_all_places(transport: HttpTransport, server: Scripted) -> bool:
     """Whether as many can be under way together as ever. A slow machine gets some tries."""
     for _ in range(30):
         with suppress(ApiError, TimeoutError):
-            async with asyncio.timeout(10 * QUICK.request):
+            async with asyncio.timeout(10 * QUICK.request_timeout):
                 await _all_at_once(transport, server)
                 return True
     return False
@@ -191,7 +196,7 @@ async def _all_at_once(transport: HttpTransport, server: Scripted) -> None:
         if arrived == 2 * CONNECTIONS:
             together.set()
         with suppress(TimeoutError):
-            async with asyncio.timeout(2 * QUICK.request):
+            async with asyncio.timeout(2 * QUICK.request_timeout):
                 await together.wait()
         writer.write(said)
 

@@ -138,7 +138,7 @@ def test_a_proxy_that_connects_and_hangs_up(tmp_path, monkeypatch):
             proxying(b"HTTP/1.1 200 Connected\r\n\r\n", tls=tls) as proxy,
             opened(
                 "https://127.0.0.1:1",
-                HttpSettings(attempts=1, connect=5),
+                HttpSettings(attempts=1, connect_timeout=5),
                 authority=OURS.pem,
                 proxy=proxy.url,
             ) as transport,
@@ -236,7 +236,7 @@ def test_a_proxy_that_says_nothing():
         async def mute(reader, _writer):
             await reader.read()
 
-        settings = HttpSettings(connect=0.05, attempts=1)
+        settings = HttpSettings(connect_timeout=0.05, attempts=1)
         async with listening(mute) as port:
             through = f"http://127.0.0.1:{port}"
             async with opened("https://kube.example.com", settings, proxy=through) as transport:

@@ -94,9 +94,9 @@ def test_attempts_are_bounded():
 
 
 def test_time_is_bounded():
-    """No attempt begins after the patience is over."""
-    assert refusal(READ, 429, "50", patience=60) is not None
-    assert refusal(READ, 429, "61", patience=60) is None
+    """No attempt starts after the retry window."""
+    assert refusal(READ, 429, "50", retry_window=60) is not None
+    assert refusal(READ, 429, "61", retry_window=60) is None
 
 
 @given(st.integers(), st.integers(1, 6))
@@ -104,7 +104,7 @@ def test_waits_grow_and_are_spread(seed, made):
     """Each wait is about twice the one before, and differs between clients."""
 
     async def ask() -> float | None:
-        some = retries(seed, attempts=100, patience=1000)
+        some = retries(seed, attempts=100, retry_window=1000)
         return [some.after_failure(NotSent("x"), READ) for _ in range(made)][-1]
 
     wait = run(ask())

@@ -200,7 +200,7 @@ def test_a_server_that_does_not_shake_hands():
             await reader.read()
             await asyncio.Event().wait()
 
-        settings = HttpSettings(connect=0.05, attempts=1)
+        settings = HttpSettings(connect_timeout=0.05, attempts=1)
         async with (
             listening(mute) as port,
             opened(f"https://127.0.0.1:{port}", settings) as transport,

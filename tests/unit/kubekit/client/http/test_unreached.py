@@ -67,7 +67,7 @@ def test_a_host_of_several_addresses():
                 deaf.bind(("127.0.0.2", server.port))
                 deaf.listen(0)
                 waiting.connect(deaf.getsockname())  # all that fit in
-                settings = HttpSettings(connect=0.5)
+                settings = HttpSettings(connect_timeout=0.5)
                 url = f"http://both.example.com:{server.port}"
                 async with opened(url, settings) as transport:
                     return await transport.get(ONE)

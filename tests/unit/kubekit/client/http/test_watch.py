@@ -222,7 +222,7 @@ def test_a_watch_is_asked_for_again_where_that_is_safe():
 def test_a_watch_that_does_not_begin():
     """A server that does not answer is given up in time."""
     with pytest.raises(ApiError, match=r"nothing came within 0\.05 s"):
-        run(seen(silent, HttpSettings(request=0.05)))
+        run(seen(silent, HttpSettings(request_timeout=0.05)))
 
 
 def test_leaving_a_watch_closes_it():
