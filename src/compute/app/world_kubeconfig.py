@@ -42,7 +42,7 @@ class WorldKubeconfig:
         self._server.mount(ref.prefix, plane)
         if ref.user is not None:
             file = folder(self._data, ref) / _TOKEN
-            self._tokens[ref.context] = self._server.admit(ref.user, file)
+            self._tokens[ref.context] = self._server.ensure_token(ref.user, file)
         self._write()
 
     def closing(self, ref: PlaneRef, plane: Plane) -> None:

@@ -40,7 +40,7 @@ class PlaneServer:
         certificates = Certificates(data / "pki", environment.now(), names_for(address[0]))
         signing = SigningKey.at(data / "accounts.key")
         self.tokens = tokens
-        self.token = self.admit(_ADMIN, data / "token")
+        self.token = self.ensure_token(_ADMIN, data / "token")
         self.authority = certificates.authority.read_bytes()
         self._audit = Audit(AuditFile(data / "audit.log"), asyncio.get_running_loop())
         site = Pages(self._audit, signing, metrics)
@@ -69,7 +69,7 @@ class PlaneServer:
         """Stop serving a plane. Its watches end; requests in flight are answered."""
         self._server.unmount(prefix)
 
-    def admit(self, user: User, file: Path) -> str:
+    def ensure_token(self, user: User, file: Path) -> str:
         """The token of a user, from a file. A new token is issued if the file is missing or outdated."""
         token = file.read_text(errors="replace").strip() if file.exists() else ""
         if self.tokens.user_of(f"Bearer {token}") != user:

@@ -51,7 +51,7 @@ from tests.support.kubekit.http_builders import NOW, environment
 from tests.support.kubekit.kites import DEFINITION, config_map
 
 KINDS = Kinds(builtins.core())
-KEY = SigningKey.fresh()
+KEY = SigningKey.generate()
 ACCOUNT: dict[str, Any] = {
     "apiVersion": "v1",
     "kind": "ServiceAccount",
@@ -133,7 +133,7 @@ def applied_body(data: bytes) -> object:
 
 
 def place(data: bytes) -> object:
-    return routes.route(KINDS, routes.segments_of("/" + data.decode("latin-1")))
+    return routes.parse_route(KINDS, routes.segments_of("/" + data.decode("latin-1")))
 
 
 def pointed(text: str) -> object:

@@ -21,7 +21,7 @@ MOST_CHARACTERS: Final = 8 << 20  # of all keys: any client may send attributes 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether a user may, and why."""
+    """Whether a request is allowed, and the reason."""
 
     allowed: bool
     reason: str = ""
@@ -45,39 +45,39 @@ class Authorizer:
     def __init__(self, store: Store) -> None:
         self._decisions: dict[_Key, Decision] = {}
         self._characters = 0
-        self._index = RbacIndex(store, self._forget)
+        self._index = RbacIndex(store, self._clear_cache)
 
     def close(self) -> None:
         """Stop watching the store."""
         self._index.close()
 
-    def check(self, user: User, asked: Attributes) -> None:
-        """Raise `Forbidden` if the user may not."""
-        decision = self.decide(user, asked)
+    def check(self, user: User, attributes: Attributes) -> None:
+        """Raise `Forbidden` if the request is not allowed."""
+        decision = self.decide(user, attributes)
         if not decision.allowed:
-            raise forbidden(user, asked, decision.reason)
+            raise forbidden(user, attributes, decision.reason)
 
-    def decide(self, user: User, asked: Attributes) -> Decision:
-        """Whether the user may, and why. The plane itself is in `system:masters`, which may do everything."""
+    def decide(self, user: User, attributes: Attributes) -> Decision:
+        """Decide about a request. The group `system:masters`, with the plane itself, may do everything."""
         if MASTERS in user.groups:
             return _MASTER
-        name = asked.name
+        name = attributes.name
         key = (
             user.name,
             user.groups,
-            asked.verb,
-            asked.resource,
-            asked.group,
-            asked.namespace,
-            asked.subresource,
+            attributes.verb,
+            attributes.resource,
+            attributes.group,
+            attributes.namespace,
+            attributes.subresource,
             # All names that no rule mentions share a decision.
             name if self._index.names(name) else None,
-            asked.path,
+            attributes.path,
         )
         decision = self._decisions.get(key)
         if decision is None:
-            decision = self._decided(user, asked)
-            self._keep(key, decision)
+            decision = self._decided(user, attributes)
+            self._cache(key, decision)
         return decision
 
     def rules_for(self, user: User, namespace: str) -> UserRules:
@@ -85,40 +85,40 @@ class Authorizer:
         rules: list[CompiledRule] = []
         missing = []
         for grant in self._index.grants(user.name, user.groups, namespace):
-            found = self._index.rules(grant.role, grant.namespace)
-            if found is None:
+            rules_of_role = self._index.rules(grant.role, grant.namespace)
+            if rules_of_role is None:
                 missing.append(grant.role)
             else:
-                rules += found
+                rules += rules_of_role
         return UserRules(tuple(rules), tuple(missing))
 
     def rules_of(self, role: RoleRef, namespace: str) -> tuple[CompiledRule, ...] | None:
         """The rules of the role that a binding in this namespace names; None if there is none."""
         return self._index.rules(role, namespace)
 
-    def _keep(self, key: _Key, decision: Decision) -> None:
+    def _cache(self, key: _Key, decision: Decision) -> None:
         length = _characters(key)
         if len(self._decisions) >= MOST_DECISIONS or self._characters + length > MOST_CHARACTERS:
-            self._forget()
+            self._clear_cache()
         self._characters += length
         self._decisions[key] = decision
 
-    def _forget(self) -> None:
+    def _clear_cache(self) -> None:
         self._decisions.clear()
         self._characters = 0
 
-    def _decided(self, user: User, asked: Attributes) -> Decision:
+    def _decided(self, user: User, attributes: Attributes) -> Decision:
         missing = []
-        namespace = "" if asked.path else asked.namespace
+        namespace = "" if attributes.path else attributes.namespace
         for grant in self._index.grants(user.name, user.groups, namespace):
             rules = self._index.rules(grant.role, grant.namespace)
             if rules is None:
                 missing.append(grant.role)
-            elif any(rule.allows(asked) for rule in rules):
+            elif any(rule.allows(attributes) for rule in rules):
                 return Decision(allowed=True, reason=f"RBAC: allowed by {grant}")
         return Decision(allowed=False, reason=f"RBAC: {not_found(missing)}" if missing else "")
 
 
 def _characters(key: _Key) -> int:
-    user, groups, *words = key
-    return len(user) + sum(map(len, groups)) + sum(len(word) for word in words if word)
+    user, groups, *texts = key
+    return len(user) + sum(map(len, groups)) + sum(len(text) for text in texts if text)

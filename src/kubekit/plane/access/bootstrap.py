@@ -1,8 +1,8 @@
 """Creates the default roles and bindings when a plane starts.
 
-Missing objects are created. To existing ones, missing rules, subjects, labels and annotations are
-added, so additions by users are kept; with the annotation autoupdate=false nothing is changed at
-all. If nothing is missing, nothing is written.
+Missing objects are created. Existing ones get their missing rules, subjects, labels and annotations;
+additions by users stay. An object with the annotation autoupdate=false is not changed. If nothing is
+missing, nothing is written.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from kubekit.api.meta import ObjectMeta
 from kubekit.client.options import PLAIN_DELETE, PLAIN_WRITE, PatchType
 from kubekit.client.transport import Document
 from kubekit.plane.access import default_roles
-from kubekit.plane.access.rules import TooManyPermissions, compile_rules, covers
+from kubekit.plane.access.rules import TooManyPermissions, compile_rules, uncovered
 from kubekit.plane.registry.encoding import decode, encode
 from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.registry.registry import Registry
@@ -88,7 +88,7 @@ def _role_changes(wanted: ClusterRole, record: Record) -> Document:
     if wanted.aggregation_rule is not None:
         return changes | _missing_selectors(wanted.aggregation_rule, found.aggregation_rule)
     held = compile_rules(found.rules)
-    missing = [rule for rule in wanted.rules if covers(held, [rule])]
+    missing = [rule for rule in wanted.rules if uncovered(held, [rule])]
     if missing:
         changes["rules"] = (decode(record.data).get("rules") or []) + _built(missing)
     return changes

@@ -1,4 +1,4 @@
-"""Prevents privilege escalation: a user can only grant permissions that it has.
+"""Prevents privilege escalation: a user can only grant permissions that the user has.
 
 To write a role, a user needs all its rules or the verb ``escalate``; to bind a role, all its rules
 or the verb ``bind``. An aggregated role could get any rules, so writing one needs all permissions.
@@ -21,7 +21,14 @@ from kubekit.plane.access.rbac_index import (
     ROLE_BINDINGS,
     ROLES,
 )
-from kubekit.plane.access.rules import ANY, TooManyPermissions, covers, go_list, quoted, rule_lines
+from kubekit.plane.access.rules import (
+    ANY,
+    TooManyPermissions,
+    go_list,
+    quoted,
+    rule_lines,
+    uncovered,
+)
 from kubekit.plane.registry.admission import Attempt
 from kubekit.plane.registry.encoding import same
 from kubekit.plane.registry.schema.conformance import MOST_ERRORS
@@ -32,8 +39,8 @@ _ALL_RIGHTS: Final = (
     PolicyRule(verbs=(ANY,), non_resource_urls=(ANY,)),
 )
 _PLURALS: Final = {"Role": "roles", "ClusterRole": "clusterroles"}
-# What the garbage collector and field management change; it grants no permission.
-_UPKEEP: Final = frozenset(
+# Fields that the garbage collector and field management change. They grant no permission.
+_SERVER_MANAGED: Final = frozenset(
     {"finalizers", "generation", "managedFields", "ownerReferences", "resourceVersion"}
 )
 
@@ -55,37 +62,37 @@ class EscalationGuard:
         check = self._rules.get(attempt.kind.storage)
         if check is None or attempt.document is None or MASTERS in attempt.user.groups:
             return
-        if attempt.old is None or not _is_bookkeeping(attempt.document, attempt.old):
+        if attempt.old is None or not _is_server_managed(attempt.document, attempt.old):
             check(attempt, attempt.document)
 
     def _check_role(self, attempt: Attempt, document: Document) -> None:
         resource = attempt.kind.resource
-        asked = Attributes(
+        attributes = Attributes(
             verb="escalate",
             group=GROUP,
             resource=resource.plural,
             namespace=attempt.namespace,
             name=attempt.name if attempt.old else "",
         )
-        if self._access.decide(attempt.user, asked).allowed:
+        if self._access.decide(attempt.user, attributes).allowed:
             return
         rules = msgspec.convert(document.get("rules") or (), tuple[PolicyRule, ...])
         self._confirm(attempt, rules)
-        sums = (document.get("aggregationRule"), (attempt.old or {}).get("aggregationRule"))
-        if any(sums) and self._uncovered(attempt, _ALL_RIGHTS):
+        aggregations = (document.get("aggregationRule"), (attempt.old or {}).get("aggregationRule"))
+        if any(aggregations) and self._uncovered(attempt, _ALL_RIGHTS):
             why = "must have cluster-admin privileges to use the aggregationRule"
             raise refused(GROUP, resource.plural, attempt.name, why)
 
     def _check_binding(self, attempt: Attempt, document: Document) -> None:
         role = msgspec.convert(document["roleRef"], RoleRef)
-        asked = Attributes(
+        attributes = Attributes(
             verb="bind",
             group=role.api_group,
             resource=_PLURALS[role.kind],
             namespace=attempt.namespace,
             name=role.name,
         )
-        if self._access.decide(attempt.user, asked).allowed:
+        if self._access.decide(attempt.user, attributes).allowed:
             return
         rules = self._access.rules_of(role, attempt.namespace)
         if rules is None:
@@ -114,7 +121,7 @@ class EscalationGuard:
 
     def _uncovered(self, attempt: Attempt, rules: tuple[PolicyRule, ...]) -> list[PolicyRule]:
         held = self._access.rules_for(attempt.user, attempt.namespace).rules
-        return covers(held, rules)
+        return uncovered(held, rules)
 
 
 def _first(lines: list[str]) -> list[str]:
@@ -123,11 +130,11 @@ def _first(lines: list[str]) -> list[str]:
     return [*lines[:MOST_ERRORS], f"and {more} more"] if more > 0 else lines
 
 
-def _is_bookkeeping(document: Document, old: Document) -> bool:
+def _is_server_managed(document: Document, old: Document) -> bool:
     """Whether a change affects only server-managed metadata."""
-    return same(_without_bookkeeping(document), _without_bookkeeping(old))
+    return same(_without_server_managed(document), _without_server_managed(old))
 
 
-def _without_bookkeeping(document: Document) -> Document:
-    metadata = {k: v for k, v in document["metadata"].items() if k not in _UPKEEP}
+def _without_server_managed(document: Document) -> Document:
+    metadata = {k: v for k, v in document["metadata"].items() if k not in _SERVER_MANAGED}
     return {**document, "metadata": metadata}

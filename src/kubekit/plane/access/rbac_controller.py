@@ -1,4 +1,4 @@
-"""The parts of access control of one plane."""
+"""Access control of one plane: connects authorizer, escalation guard, reviews and aggregation."""
 
 from collections.abc import Sequence
 

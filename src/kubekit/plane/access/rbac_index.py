@@ -74,8 +74,8 @@ class RbacIndex:
     def grants(self, user: str, groups: Iterable[str], namespace: str) -> list[Grant]:
         """The grants of the user: cluster-wide ones, then those in the namespace, by binding."""
         principals = [("User", user), *(("Group", group) for group in groups)]
-        places = ("", namespace) if namespace else ("",)
-        return [grant for place in places for grant in self._granted(principals, place)]
+        namespaces = ("", namespace) if namespace else ("",)
+        return [grant for each in namespaces for grant in self._granted(principals, each)]
 
     def rules(self, role: RoleRef, namespace: str) -> tuple[CompiledRule, ...] | None:
         """The rules of a role that a binding in this namespace names; None if there is none."""
@@ -84,12 +84,12 @@ class RbacIndex:
         return self._roles.get((ROLES, f"{namespace}/{role.name}"))
 
     def _granted(self, principals: Iterable[_Principal], namespace: str) -> Iterator[Grant]:
-        found: dict[_Key, Grant] = {}
+        grants: dict[_Key, Grant] = {}
         for principal in principals:
             for key, grant in self._grants.get(principal, {}).get(namespace, {}).items():
-                if key not in found or grant.position < found[key].position:
-                    found[key] = grant
-        return (found[key] for key in sorted(found))
+                if key not in grants or grant.position < grants[key].position:
+                    grants[key] = grant
+        return (grants[key] for key in sorted(grants))
 
     def _on_event(self, resource: str, event: ChangeEvent) -> None:
         if resource not in _READ:
@@ -105,17 +105,17 @@ class RbacIndex:
             self._names.subtract(rule.names)
         namespace, principals = self._principals.pop(key, ("", []))
         for principal in principals:
-            places = self._grants[principal]
-            del places[namespace][key]
-            if not places[namespace]:
-                del places[namespace]
-            if not places:
+            by_namespace = self._grants[principal]
+            del by_namespace[namespace][key]
+            if not by_namespace[namespace]:
+                del by_namespace[namespace]
+            if not by_namespace:
                 del self._grants[principal]
         self._names += Counter()  # drops the names with a count of zero
 
     def _put(self, resource: str, record: Record) -> None:
         try:
-            found = scheme.decode_as(_READ[resource], record.data)
+            obj = scheme.decode_as(_READ[resource], record.data)
         except scheme.DecodeError as error:
             # An unreadable role or binding grants nothing; all others stay in force.
             _log.error(
@@ -123,12 +123,12 @@ class RbacIndex:
             )
             return
         key = (resource, record.key)
-        if isinstance(found, Role | ClusterRole):
-            self._roles[key] = rules = compile_rules(found.rules)
+        if isinstance(obj, Role | ClusterRole):
+            self._roles[key] = rules = compile_rules(obj.rules)
             for rule in rules:
                 self._names.update(rule.names)
-        elif isinstance(found, RoleBinding | ClusterRoleBinding):
-            self._bind(key, found)
+        elif isinstance(obj, RoleBinding | ClusterRoleBinding):
+            self._bind(key, obj)
 
     def _bind(self, key: _Key, binding: RoleBinding | ClusterRoleBinding) -> None:
         namespace = binding.metadata.namespace
@@ -154,8 +154,12 @@ _READ: Final[Mapping[str, type[Object]]] = {
 def _principal(subject: Subject, namespace: str) -> _Principal | None:
     """The user or group of a subject. A service account is the user of its name."""
     if subject.kind == "ServiceAccount":
-        place = subject.namespace or namespace
-        return ("User", f"system:serviceaccount:{place}:{subject.name}") if place else None
+        account_namespace = subject.namespace or namespace
+        return (
+            ("User", f"system:serviceaccount:{account_namespace}:{subject.name}")
+            if account_namespace
+            else None
+        )
     return (subject.kind, subject.name)
 
 

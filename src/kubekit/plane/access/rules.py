@@ -1,4 +1,4 @@
-"""What rules allow, and whether some rules cover others. Rules are additive: there is no deny.
+"""Evaluates rules: which requests they allow, and which other rules they cover. There is no deny.
 
 A request is allowed if one rule matches it in every field:
 
@@ -26,7 +26,7 @@ MOST_COMPARISONS: Final = (
 
 
 class TooManyPermissions(ValueError):
-    """Rules with more combinations than can be compared one by one."""
+    """Rules with too many combinations to compare them one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,20 +39,20 @@ class CompiledRule:
     resources: frozenset[str]
     names: frozenset[str]
     paths: frozenset[str]
-    beginnings: tuple[str, ...]
+    path_prefixes: tuple[str, ...]
 
-    def allows(self, asked: Attributes) -> bool:
+    def allows(self, attributes: Attributes) -> bool:
         """Whether this rule alone allows the request."""
-        if ANY not in self.verbs and asked.verb not in self.verbs:
+        if ANY not in self.verbs and attributes.verb not in self.verbs:
             return False
-        if asked.path:
-            return self._reaches(asked.path)
-        part = asked.subresource
-        whole = f"{asked.resource}/{part}" if part else asked.resource
+        if attributes.path:
+            return self._matches_path(attributes.path)
+        part = attributes.subresource
+        whole = f"{attributes.resource}/{part}" if part else attributes.resource
         return (
-            (ANY in self.groups or asked.group in self.groups)
-            and self._holds(whole, part)
-            and (not self.names or asked.name in self.names)
+            (ANY in self.groups or attributes.group in self.groups)
+            and self._matches_resource(whole, part)
+            and (not self.names or attributes.name in self.names)
         )
 
     def covers(self, atom: PolicyRule) -> bool:
@@ -60,20 +60,20 @@ class CompiledRule:
         if ANY not in self.verbs and not self.verbs.issuperset(atom.verbs):
             return False
         if atom.non_resource_urls:
-            return self._reaches(atom.non_resource_urls[0])
+            return self._matches_path(atom.non_resource_urls[0])
         whole = atom.resources[0]
         return (
             (ANY in self.groups or self.groups.issuperset(atom.api_groups))
-            and self._holds(whole, whole.partition("/")[2])
+            and self._matches_resource(whole, whole.partition("/")[2])
             and (not self.names or _names_within(atom.resource_names, self.names))
         )
 
-    def _holds(self, whole: str, part: str) -> bool:
+    def _matches_resource(self, whole: str, part: str) -> bool:
         resources = self.resources
         return ANY in resources or whole in resources or (part != "" and f"*/{part}" in resources)
 
-    def _reaches(self, path: str) -> bool:
-        return path in self.paths or path.startswith(self.beginnings)
+    def _matches_path(self, path: str) -> bool:
+        return path in self.paths or path.startswith(self.path_prefixes)
 
 
 def compile_rules(rules: Iterable[PolicyRule]) -> tuple[CompiledRule, ...]:
@@ -86,22 +86,22 @@ def compile_rules(rules: Iterable[PolicyRule]) -> tuple[CompiledRule, ...]:
             resources=frozenset(rule.resources),
             names=frozenset(rule.resource_names),
             paths=frozenset(rule.non_resource_urls),
-            beginnings=tuple(p.rstrip(ANY) for p in rule.non_resource_urls if p.endswith(ANY)),
+            path_prefixes=tuple(p.rstrip(ANY) for p in rule.non_resource_urls if p.endswith(ANY)),
         )
         for rule in rules
     )
 
 
-def allows(rules: Iterable[PolicyRule], asked: Attributes) -> bool:
+def allows(rules: Iterable[PolicyRule], attributes: Attributes) -> bool:
     """Whether one of the rules allows the request."""
-    return any(rule.allows(asked) for rule in compile_rules(rules))
+    return any(rule.allows(attributes) for rule in compile_rules(rules))
 
 
-def covers(owned: Iterable[CompiledRule], given: Iterable[PolicyRule]) -> list[PolicyRule]:
-    """The single permissions in ``given`` that no rule of ``owned`` covers; empty if all are covered."""
-    rules = tuple(owned)
+def uncovered(held: Iterable[CompiledRule], wanted: Iterable[PolicyRule]) -> list[PolicyRule]:
+    """The single permissions in ``wanted`` that no rule of ``held`` covers; empty if all are covered."""
+    rules = tuple(held)
     most = min(MOST_ATOMS, MOST_COMPARISONS // max(len(rules), 1))
-    atoms = list(islice((atom for rule in given for atom in _atoms(rule)), most + 1))
+    atoms = list(islice((atom for rule in wanted for atom in _atoms(rule)), most + 1))
     if len(atoms) > most:
         raise TooManyPermissions(f"the rules multiply out to more than {most} permissions")
     return [atom for atom in atoms if not any(rule.covers(atom) for rule in rules)]
@@ -110,17 +110,17 @@ def covers(owned: Iterable[CompiledRule], given: Iterable[PolicyRule]) -> list[P
 def rule_lines(rules: Iterable[PolicyRule]) -> list[str]:
     """Rules with one value in each field as lines of an error: the verbs of one resource together."""
     lines: dict[tuple[tuple[str, ...], ...], list[str]] = {}
-    shown = []
+    rule_texts = []
     for rule in rules:
         if rule.non_resource_urls:
-            shown.append(_rule_line(rule, rule.verbs))
+            rule_texts.append(_rule_line(rule, rule.verbs))
         else:
-            place = (rule.api_groups, rule.resources, rule.resource_names)
-            lines.setdefault(place, []).extend(rule.verbs)
+            key = (rule.api_groups, rule.resources, rule.resource_names)
+            lines.setdefault(key, []).extend(rule.verbs)
     for (groups, resources, names), verbs in lines.items():
         rule = PolicyRule(verbs=(), api_groups=groups, resources=resources, resource_names=names)
-        shown.append(_rule_line(rule, verbs))
-    return sorted(set(shown))
+        rule_texts.append(_rule_line(rule, verbs))
+    return sorted(set(rule_texts))
 
 
 def _names_within(names: tuple[str, ...], all_names: frozenset[str]) -> bool:

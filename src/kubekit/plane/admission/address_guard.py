@@ -1,4 +1,4 @@
-"""Which addresses webhooks may have: protection against server-side request forgery.
+"""Restricts the addresses of webhooks, as a protection against server-side request forgery.
 
 A user who may write a webhook configuration makes this server call an address, and sees parts of
 the response. Loopback and private networks are called, since the webhooks of a one-machine plane
@@ -26,7 +26,7 @@ _TRANSLATED: Final = IPv6Network("64:ff9b::/96")  # IPv4 behind a translator, RF
 
 
 class ForbiddenAddress(OSError):
-    """An address that is not called."""
+    """An address that webhooks may not have."""
 
 
 def check(host: str) -> None:

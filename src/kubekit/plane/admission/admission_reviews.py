@@ -56,7 +56,7 @@ class WebhookVerdict:
 
 
 def namespace_of(attempt: Attempt) -> str:
-    """The namespace of a change. A namespace counts as in itself."""
+    """The namespace of a change; for a namespace, its own name."""
     return attempt.name if attempt.kind.storage == NAMESPACES else attempt.namespace
 
 
@@ -195,7 +195,7 @@ def _user(user: User) -> UserInfo:
 
 
 def _options(verb: str, options: WriteOptions | DeleteOptions) -> Document:
-    """The options as documents. A patch has UpdateOptions too."""
+    """The options as a document. Those of a patch are UpdateOptions too."""
     head: Document = {"kind": _OPTIONS.get(verb, "UpdateOptions"), "apiVersion": _META}
     if options.dry_run:
         head["dryRun"] = ["All"]

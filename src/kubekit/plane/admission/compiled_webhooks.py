@@ -1,4 +1,4 @@
-"""Compiled webhooks: what each one matches, and its address."""
+"""Compiled webhooks: their rules and selectors, and their addresses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -59,12 +59,12 @@ class CompiledWebhook:
 
     @cached_property
     def namespaces(self) -> Selector | None:
-        """Which namespaces match; None for all."""
+        """The selector of namespaces; None for all."""
         return _selector(self.webhook.namespace_selector)
 
     @cached_property
     def objects(self) -> Selector | None:
-        """Which objects match; None for all."""
+        """The selector of objects; None for all."""
         return _selector(self.webhook.object_selector)
 
     @cached_property

@@ -38,7 +38,7 @@ class Quota:
 
 
 class QuotaReservation(msgspec.Struct, frozen=True, gc=False):
-    """What a pending write will use."""
+    """The quota that a pending write uses."""
 
     key: tuple[str, str]
     objects: int
@@ -75,7 +75,7 @@ class QuotaUsage:
         self._unsubscribe = self._store.listen(self._on_event)
 
     def admit(self, attempt: Attempt) -> None:
-        """Refuse a change that would exceed the quota, dry runs too."""
+        """Refuse a change that would exceed the quota. It applies to dry runs too."""
         self._count_new_kinds()
         document = attempt.document
         if document is None:
@@ -88,7 +88,7 @@ class QuotaUsage:
             self._check_size(storage, key, size, is_ending=_is_deleting(document))
 
     def reserve(self, draft: Draft) -> QuotaReservation:
-        """Reserve quota for a pending write, or raise `Forbidden`. Must be given back."""
+        """Reserve quota for a pending write, or raise `Forbidden`. The caller must `release` it."""
         change, storage, key = draft.change, draft.resource, draft.key
         if change is ChangeType.DELETED:
             return _NOTHING
@@ -102,7 +102,7 @@ class QuotaUsage:
             is_ending = _is_marked(draft.head + draft.tail)
             if not is_ending or self._is_ending(storage, key):
                 self._check_size(storage, key, size, is_ending=is_ending)
-        return self._hold(QuotaReservation((storage, key), int(is_new), growth))
+        return self._add_reservation(QuotaReservation((storage, key), int(is_new), growth))
 
     def release(self, reservation: QuotaReservation) -> None:
         """Release a reservation, once the write is done or has failed."""
@@ -112,7 +112,7 @@ class QuotaUsage:
     def close(self) -> None:
         self._unsubscribe()
 
-    def _hold(self, reservation: QuotaReservation) -> QuotaReservation:
+    def _add_reservation(self, reservation: QuotaReservation) -> QuotaReservation:
         key = reservation.key
         if key in self._reservations:
             self._release(self._reservations[key])
@@ -133,12 +133,12 @@ class QuotaUsage:
         label = _label(storage)
         of_kind = self._quota.of_kind.get(label)
         if of_kind is not None:
-            coming = sum(
+            pending = sum(
                 reservation.objects
                 for reservation in self._reservations.values()
                 if reservation.key[0] == storage
             )
-            used = len(self._store.collection(storage)) + coming
+            used = len(self._store.collection(storage)) + pending
             if used + 1 > of_kind:
                 advice = f"delete {label} that are not needed"
                 raise _exceeded(storage, key, (label, 1, used, of_kind), advice)

@@ -73,7 +73,7 @@ class WebhookCaller:
         self._trust(address.ca_bundle)
         try:
             async with asyncio.timeout(address.seconds):
-                return await self._answer(address, body)
+                return await self._post(address, body)
         except (TimeoutError, Late):
             raise _failed(address, "context deadline exceeded") from None
         except ValueError as error:
@@ -81,7 +81,9 @@ class WebhookCaller:
 
     def forget(self, bundles: set[str]) -> None:
         """Drop the contexts of other certificates than these, and their connections."""
-        self._trusted = {text: made for text, made in self._trusted.items() if text in bundles}
+        self._trusted = {
+            bundle: context for bundle, context in self._trusted.items() if bundle in bundles
+        }
         for server, pool in self._pools.items():
             if server.ca_bundle not in bundles:
                 pool.renew()
@@ -90,7 +92,7 @@ class WebhookCaller:
         self._closed = True
         await asyncio.gather(*(pool.close() for pool in self._pools.values()))
 
-    async def _answer(self, address: WebhookAddress, body: bytes) -> bytes:
+    async def _post(self, address: WebhookAddress, body: bytes) -> bytes:
         parts = urlsplit(address.shown)
         origin = Connection(server=f"{parts.scheme}://{parts.netloc}")
         server = _Server(route(origin), address.server_name or "", address.ca_bundle)
@@ -131,7 +133,7 @@ class WebhookCaller:
             raise _plane_closed()
         pool = self._pools.get(server)
         if pool is None:
-            self._pools = {key: kept for key, kept in self._pools.items() if not kept.is_unused}
+            self._pools = {key: other for key, other in self._pools.items() if not other.is_unused}
 
             async def connected() -> HttpConnection:
                 context = self._trust(server.ca_bundle)
@@ -141,10 +143,10 @@ class WebhookCaller:
         return pool
 
     def _trust(self, bundle: str) -> ssl.SSLContext:
-        made = self._trusted.get(bundle)
-        if made is None:
-            made = self._trusted[bundle] = _context(bundle) if bundle else _system_roots()
-        return made
+        context = self._trusted.get(bundle)
+        if context is None:
+            context = self._trusted[bundle] = _context(bundle) if bundle else _system_roots()
+        return context
 
 
 def _context(bundle: str) -> ssl.SSLContext:
@@ -178,7 +180,7 @@ def _check_head(response: HttpResponse) -> None:
         raise CallFailed(f"failed to call webhook: the server answered {status}")
     if response.header(b"content-encoding") not in {b"", b"identity"}:
         raise CallFailed(
-            "failed to call webhook: the answer is compressed, which was not asked for"
+            "failed to call webhook: the response is compressed, although no compression was requested"
         )
     length = response.header(b"content-length")
     if length.isdigit() and int(length) > LARGEST_ANSWER:

@@ -1,4 +1,4 @@
-"""Which webhooks are called for a change.
+"""Finds the webhooks to call for a change.
 
 Rules are evaluated once per verb, kind and subresource; selectors and conditions, for each change.
 """
@@ -49,24 +49,27 @@ _labelled: Final = msgspec.json.Decoder(_Labelled).decode
 
 
 class WebhookMatcher:
-    """The mutating or the validating webhooks of one plane. They do not apply to configurations."""
+    """The mutating or the validating webhooks of one plane.
+
+    They are not called for changes of webhook configurations.
+    """
 
     def __init__(self, registry: Registry, hooks: tuple[CompiledWebhook, ...]) -> None:
         self.hooks = hooks
         self._registry = registry
         self._kinds: Kinds | None = None
-        self._known: dict[tuple[Kind, str, str], tuple[MatchedWebhook, ...]] = {}
+        self._by_rule: dict[tuple[Kind, str, str], tuple[MatchedWebhook, ...]] = {}
 
     def by_rule(self, attempt: Attempt) -> tuple[MatchedWebhook, ...]:
         """The webhooks whose rules match such a change, in calling order."""
         if self._registry.kinds is not self._kinds:
-            self._known.clear()
+            self._by_rule.clear()
             self._kinds = self._registry.kinds
         key = attempt.kind, attempt.verb, attempt.subresource
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = tuple(self._found(*key))
-        return found
+        matches = self._by_rule.get(key)
+        if matches is None:
+            matches = self._by_rule[key] = tuple(self._match_rules(*key))
+        return matches
 
     def applies(self, match: MatchedWebhook, attempt: Attempt) -> bool:
         """Whether the selectors and conditions of the webhook match this change.
@@ -80,7 +83,7 @@ class WebhookMatcher:
             return False
         return not hook.conditions or _holds(match, attempt)
 
-    def _found(self, kind: Kind, verb: str, part: str) -> Iterator[MatchedWebhook]:
+    def _match_rules(self, kind: Kind, verb: str, part: str) -> Iterator[MatchedWebhook]:
         if kind.resource.group == admission.GROUP:
             return
         operation = OPERATIONS[verb]
@@ -120,7 +123,7 @@ class WebhookMatcher:
 
 
 def _is_about(selector: Selector, attempt: Attempt) -> bool:
-    """Whether the old or the new object matches."""
+    """Whether the selector matches the old or the new object."""
     documents = (attempt.document, attempt.old)
     return any(selector.matches(_labels(each)) for each in documents if each is not None)
 

@@ -82,23 +82,23 @@ class Webhooks:
         for storage in _KINDS:
             self._configurations[storage] = {}
             for record in registry.store.collection(storage).range():
-                self._keep(storage, record)
+                self._load(storage, record)
         self._rebuild()
         self._unsubscribe = registry.store.listen(self._on_event, _KINDS)
 
     def register(self, admission: AdmissionChain) -> None:
-        """Join the admission chain, in front of its plugins, while there are webhooks.
+        """Join the admission chain as its first plugins, but only while there are webhooks.
 
-        Without webhooks a change costs nothing here.
+        So without webhooks a change costs nothing.
         """
         self._chain = admission
         self._update_chain()
 
     def start(self) -> None:
-        """Call webhooks for every change from here on, and not only for deletions.
+        """Call webhooks for every change from now on. Before, they are called for deletions only.
 
-        Before that the plane creates its own objects. A webhook that does not answer must not
-        prevent the start: users need a running plane to fix its configuration.
+        Until then the plane creates its own objects. A webhook that does not respond must not
+        prevent the start: users need a running plane to fix the webhook's configuration.
         """
         self._started = True
 
@@ -136,18 +136,18 @@ class Webhooks:
     async def _call_in_order(self, matches: WebhookMatcher, attempt: Attempt) -> None:
         """Call in order; then reinvoke those that ask for it, if a later webhook changed the object."""
         matched = matches.by_rule(attempt)
-        seen: set[CompiledWebhook] = set()
-        again: set[CompiledWebhook] = set()
+        called: set[CompiledWebhook] = set()
+        due: set[CompiledWebhook] = set()
         for each in matched:
             if not matches.applies(each, attempt):
                 continue
             if await self._complete(each, attempt):
-                again |= seen
-                seen.clear()
+                due |= called
+                called.clear()
             if each.hook.reinvoked:
-                seen.add(each.hook)
+                called.add(each.hook)
         for each in matched:
-            if each.hook in again and matches.applies(each, attempt):
+            if each.hook in due and matches.applies(each, attempt):
                 await self._complete(each, attempt)
 
     async def _complete(self, match: MatchedWebhook, attempt: Attempt) -> bool:
@@ -177,7 +177,7 @@ class Webhooks:
         if attempt.dry_run and not hook.supports_dry_run:
             raise no_dry_run(hook.name)
         try:
-            verdict = await self._answer(match, attempt, may_patch=may_patch)
+            verdict = await self._call(match, attempt, may_patch=may_patch)
         except CallFailed as failure:
             _log.warning("webhook failed", extra={"webhook": hook.name, "why": str(failure)})
             if hook.ignores_failure:
@@ -190,14 +190,14 @@ class Webhooks:
             raise denied(hook.name, verdict.status)
         return verdict
 
-    async def _answer(
+    async def _call(
         self, match: MatchedWebhook, attempt: Attempt, *, may_patch: bool
     ) -> WebhookVerdict:
         uid = self._environment.uid()
         address = match.hook.address(self._settings.resolve)
         review = review_of(request_of(attempt, match.kind, uid))
-        answer = await self._caller.call(address, review)
-        return verdict_of(answer, uid, may_patch=may_patch)
+        response = await self._caller.call(address, review)
+        return verdict_of(response, uid, may_patch=may_patch)
 
     def _on_event(self, storage: str, event: ChangeEvent) -> None:
         if storage not in _KINDS:
@@ -205,10 +205,10 @@ class Webhooks:
         if event.change is ChangeType.DELETED:
             self._configurations[storage].pop(event.record.key, None)
         else:
-            self._keep(storage, event.record)
+            self._load(storage, event.record)
         self._rebuild()
 
-    def _keep(self, storage: str, record: Record) -> None:
+    def _load(self, storage: str, record: Record) -> None:
         try:
             configuration = scheme.decode_as(_KINDS[storage], record.data)
         except scheme.DecodeError as error:

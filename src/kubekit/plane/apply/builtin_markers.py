@@ -1,4 +1,4 @@
-"""List and map types of Kubernetes' own kinds, which their schemas here do not have.
+"""List and map types of Kubernetes' own kinds, which are missing in the schemas of this program.
 
     map:name   a list of objects, identified by this field
     set        a list of values

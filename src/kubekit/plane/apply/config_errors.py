@@ -79,7 +79,7 @@ def _of_list(node: Keyed, value: Any, path: _Path) -> Faults:  # noqa: ANN401
 
 
 def _nameless(node: Keyed, entry: object) -> str:
-    """Why an entry has no identity."""
+    """The reason why an entry has no identity."""
     if node.keys:
         if entry is None:
             return "associative list with keys may not have a null element"

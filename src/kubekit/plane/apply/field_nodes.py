@@ -6,15 +6,15 @@
     Free       a field without a type: objects are granular, all other values are leaves
 
 Every write uses three operations, which are methods and written to be fast: the present fields
-(`there`), the fields that an apply of the value owns (`owned`), and the differences of two values
+(`fields_in`), the fields that an apply of the value owns (`owned`), and the differences of two values
 (`compared`). The rest is in `value_merge` and `config_errors`.
 
-    value          there                                owned
+    value          fields_in                            owned
     {"a": {}}      {".": {}, "f:a": {}}                 {"f:a": {}}
     [{"name": 1}]  {".": {}, "k:{..}": {".": {}, ..}}   {"k:{..}": {".": {}, ..}}
     []             {}                                   None: nothing
 
-`there` includes the enclosing objects and lists, `owned` does not: an object belongs to the
+`fields_in` includes the enclosing objects and lists, `owned` does not: an object belongs to the
 managers of its fields.
 """
 
@@ -50,7 +50,7 @@ class FieldNode(Protocol):
 
     exact: bool
 
-    def there(self, value: Any) -> FieldSet: ...  # noqa: ANN401 -- whatever JSON holds
+    def fields_in(self, value: Any) -> FieldSet: ...  # noqa: ANN401 -- whatever JSON holds
     def owned(self, value: Any) -> FieldSet | None: ...  # noqa: ANN401
     def compared(self, old: Any, new: Any) -> Difference: ...  # noqa: ANN401
 
@@ -65,7 +65,7 @@ class Leaf:
         self.inner = inner
         self.exact = exact if inner is None else inner.exact
 
-    def there(self, _value: object) -> FieldSet:
+    def fields_in(self, _value: object) -> FieldSet:
         return LEAF
 
     def owned(self, _value: object) -> FieldSet:
@@ -100,7 +100,7 @@ class Granular:
         self.exact = all(node is None or node.exact for node in (*fields.values(), element))
         self._plans: dict[tuple[str, ...], _Plan] = {}
 
-    def there(self, value: Any) -> FieldSet:  # noqa: ANN401
+    def fields_in(self, value: Any) -> FieldSet:  # noqa: ANN401
         if not value:
             return LEAF
         if type(value) is not dict:
@@ -111,8 +111,8 @@ class Granular:
             known, inner = self._plan(tuple(value))
         if inner:
             known = known.copy()
-            for name, step, there in inner:
-                known[step] = there(value[name])
+            for name, step, fields_in in inner:
+                known[step] = fields_in(value[name])
         return known
 
     def owned(self, value: Any) -> FieldSet | None:  # noqa: ANN401
@@ -145,7 +145,7 @@ class Granular:
             if (node := fields.get(name, element)) is None:
                 continue
             if before is _ABSENT:
-                gained[f"f:{name}"] = node.there(value)
+                gained[f"f:{name}"] = node.fields_in(value)
             elif not node.exact or before != value:
                 _note(f"f:{name}", node.compared(before, value), gained, lost)
         if not old.keys() <= new.keys():
@@ -155,7 +155,7 @@ class Granular:
     def _lose(self, old: dict[str, Any], new: dict[str, Any], lost: FieldSet) -> None:
         for name, value in old.items():
             if name not in new and (node := self.fields.get(name, self.element)) is not None:
-                lost[f"f:{name}"] = node.there(value)
+                lost[f"f:{name}"] = node.fields_in(value)
 
     def _plan(self, names: tuple[str, ...]) -> _Plan:
         """The field set that objects with these names share, and the names whose values matter."""
@@ -166,7 +166,7 @@ class Granular:
             if node is not None:
                 known[f"f:{name}"] = LEAF
                 if type(node) is not Leaf:
-                    inner.append((name, f"f:{name}", node.there))
+                    inner.append((name, f"f:{name}", node.fields_in))
         plan = (known, tuple(inner))
         if sum(map(len, names)) <= _LONGEST_PLAN:
             if len(self._plans) >= _MOST_PLANS:
@@ -190,17 +190,17 @@ class Keyed:
         self.only = self.keys[0] if len(self.keys) == 1 and not self.defaults else ""
         self._steps: dict[str, str] = {}
 
-    def there(self, value: Any) -> FieldSet:  # noqa: ANN401
+    def fields_in(self, value: Any) -> FieldSet:  # noqa: ANN401
         if not value:
             return LEAF
         if type(value) is not list:
             raise Untrackable
         fields: FieldSet = {SELF: LEAF}
-        step, there = self.step, self.entry.there
+        step, fields_in = self.step, self.entry.fields_in
         for entry in value:
-            fields[step(entry)] = there(entry)
+            fields[step(entry)] = fields_in(entry)
         if len(fields) <= len(value):
-            return {SELF: LEAF, **self._entries(value, there)}
+            return {SELF: LEAF, **self._entries(value, fields_in)}
         return dict(sorted(fields.items())) if len(fields) > _ONE_ENTRY else fields
 
     def owned(self, value: Any) -> FieldSet | None:  # noqa: ANN401
@@ -292,7 +292,7 @@ class Keyed:
         return with_self(self.entry.owned(entry))
 
     def _there_entry(self, same: list[Any]) -> FieldSet:
-        return self.entry.there(same[0]) if len(same) == 1 else LEAF
+        return self.entry.fields_in(same[0]) if len(same) == 1 else LEAF
 
     def _compared_entry(self, old: list[Any], new: list[Any]) -> Difference:
         """Entries with the same step are one value; a single remaining one is another entry."""
@@ -321,8 +321,8 @@ class Free:
             return self.as_object
         return self.as_list if type(value) is list else UNTYPED
 
-    def there(self, value: object) -> FieldSet:
-        return self.of(value).there(value)
+    def fields_in(self, value: object) -> FieldSet:
+        return self.of(value).fields_in(value)
 
     def owned(self, value: object) -> FieldSet | None:
         return self.of(value).owned(value)
@@ -333,8 +333,8 @@ class Free:
             return before.compared(old, new)
         if old is None or new is None:
             return self._beside_null(old, new)
-        lost = {step: node for step, node in before.there(old).items() if step != SELF}
-        return with_self(after.there(new)), lost or None
+        lost = {step: node for step, node in before.fields_in(old).items() if step != SELF}
+        return with_self(after.fields_in(new)), lost or None
 
     def _beside_null(self, old: object, new: object) -> Difference:
         """The differences when one value is null, which counts as any empty value."""

@@ -1,7 +1,7 @@
 """Sets of fields, in the wire format of ``fieldsV1``.
 
-A set is a tree of steps (`path_elements`). A node with ``"."`` is itself in the set, and so is one
-without children; any other node only leads to its members:
+A set is a tree of steps (`path_elements`). A node with ``"."``, or without children, is a member of
+the set. Any other node only leads to members:
 
     {"f:spec": {"f:replicas": {}, "f:selector": {".": {}, "f:app": {}}}}
 

@@ -34,7 +34,7 @@ def unchanged_fields(part: WritableFields, live: Document, api_version: str) -> 
 
 
 def with_annotation(document: Document, config: Document) -> Document:
-    """The document; its annotation, if it has one, is updated to this configuration."""
+    """The document. If it has the annotation, the annotation is set to this configuration."""
     annotations = _annotations(document)
     if not annotations.get(_ANNOTATION):
         return document

@@ -1,10 +1,10 @@
 """Managed fields on creates and updates.
 
     created    the creator owns all fields
-    updated    the updater owns the added and changed fields, alone; removed fields have no owner
+    updated    the updater alone owns the added and changed fields; removed fields have no owner
 
-The results are lists of entries for ``metadata.managedFields``; both run for every write. A result
-must not be modified, since its parts are shared with other results.
+The results are lists of entries for ``metadata.managedFields``. A result must not be modified, since
+its parts are shared with other results.
 """
 
 from typing import Any, Final
@@ -30,7 +30,7 @@ from kubekit.plane.apply.shapes import Shape
 
 _BEFORE: Final = "before-first-apply"
 _SCALE: Final = "scale"
-_FEW: Final = 10  # entries among which there cannot be too many updaters
+_FEW: Final = 10  # with this many entries there are never too many updaters
 
 
 def created(shape: Shape, document: Document, author: Author, given: object = None) -> list[Entry]:
@@ -98,7 +98,7 @@ def rewritten(
 
 
 def first_applied_to(shape: Shape, live: Document, author: Author) -> list[Entry]:
-    """The entry for all writes before managed fields were tracked."""
+    """The entry that owns all fields which were written before managed fields were tracked."""
     before = author._replace(manager=_BEFORE)
     try:
         owned = _all_of(shape, shape.blank, live, before)
@@ -110,7 +110,7 @@ def first_applied_to(shape: Shape, live: Document, author: Author) -> list[Entry
 def _all_of(shape: Shape, blank: Document, document: Document, author: Author) -> FieldSet:
     part = shape.part(author.subresource)
     if not blank:
-        return part.there(document)
+        return part.fields_in(document)
     return part.compared(blank, document)[0] or {}
 
 

@@ -58,7 +58,9 @@ def applied(
     with other managers. Names and versions are not compared here.
     """
     if has_more_values(config, MOST_VALUES) or has_more_values(live or {}, MOST_VALUES):
-        raise BadRequest(f"what is applied, and applied to, has at most {MOST_VALUES} values")
+        raise BadRequest(
+            f"an apply supports at most {MOST_VALUES} values, in the configuration and in the object"
+        )
     try:
         check(shape, config)
         return _Apply(shape, live, config, author).outcome(force=force)
@@ -66,7 +68,7 @@ def applied(
         raise BadRequest("the applied configuration is nested too deep") from None
     except Untrackable:
         raise BadRequest(
-            "the object cannot be applied to: its fields are not what its schema says"
+            "the apply is not possible: the fields of the stored object do not match its schema"
         ) from None
 
 
@@ -132,10 +134,10 @@ class _Apply:
             wanted = union(wanted, fields_of(entry))
         managed = with_named(whole, wanted)
         previous = with_named(whole, fields_of(last))
-        present = part.there(document)
+        present = part.fields_in(document)
         left: Document = without(whole, document, previous)
-        left = without(whole, document, difference(present, union(part.there(left), managed)))
-        gone = difference(present, part.there(left))
+        left = without(whole, document, difference(present, union(part.fields_in(left), managed)))
+        gone = difference(present, part.fields_in(left))
         left = without(whole, document, intersection(gone, previous))
         left = tidied(whole, document, left, wanted)
         result: Document = with_nulls(whole, left, self._config)

@@ -84,9 +84,9 @@ class WritableFields:
     def __init__(self, fields: Granular) -> None:
         self._fields = fields
 
-    def there(self, document: Document) -> FieldSet:
-        """All present fields."""
-        return _rooted(self._fields.there(document))
+    def fields_in(self, document: Document) -> FieldSet:
+        """All fields that are present in the document."""
+        return _rooted(self._fields.fields_in(document))
 
     def owned(self, document: Document) -> FieldSet:
         """The fields that an apply of this document owns."""

@@ -33,11 +33,11 @@ class CachingNode:
         self.exact = node.exact
         self._recent: list[tuple[list[_Check], FieldSet]] = []
 
-    def there(self, value: Any) -> FieldSet:  # noqa: ANN401 -- whatever JSON holds
+    def fields_in(self, value: Any) -> FieldSet:  # noqa: ANN401 -- whatever JSON holds
         for checks, cached in self._recent:
             if _fits(value, checks):
                 return cached
-        fields = self.node.there(value)
+        fields = self.node.fields_in(value)
         try:
             checks = [(0, None, "", tuple(value))]
             _walk(self.node, value, 0, checks)

@@ -55,7 +55,7 @@ def tidied(node: FieldNode | None, before: Any, after: Any, wanted: FieldSet) ->
 
 
 def with_nulls(node: FieldNode | None, value: Any, config: Any) -> Any:  # noqa: ANN401
-    """The value, with null where the configuration has null and the old value is gone."""
+    """The value, with null where the configuration has null and the value was removed."""
     if config is None:
         return None if value in ({}, []) else value
     if isinstance(node, Free):

@@ -1,6 +1,6 @@
 """From a request to its response: authenticate, find the plane and the route, authorize, execute.
 
-Nothing is looked up for an unauthenticated request: without credentials every path looks the same.
+For an unauthenticated request nothing is looked up, so that the response does not depend on its path.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from kubekit.plane.http.http_errors import no_such_resource, unauthorized
 from kubekit.plane.http.interfaces import Attributes, PlaneBackend, ServerOptions
 from kubekit.plane.http.messages import HandlerResult, Response, ServerRequest, refusal
 from kubekit.plane.http.mounts import MountedPlane, Mounts
-from kubekit.plane.http.routes import Route, route, segments_of
+from kubekit.plane.http.routes import Route, parse_route, segments_of
 from kubekit.plane.http.verbs import HANDLERS, READS, VerbCall, VerbContext, verb_of
 
 _log: Final = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ _SHORTEST_WATCH: Final = 1800.0
 
 
 class Application:
-    """The handler of a server. It does not depend on sockets."""
+    """The request handler of a server. It does not depend on sockets."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class Application:
         self._mounts.finish()
 
     def handle(self, request: ServerRequest) -> HandlerResult:
-        """The response, at once if possible. Nothing is raised: an error is a response too."""
+        """The response, or an awaitable of it. It raises nothing: an error becomes a response too."""
         loop = self._loop
         if loop is None:
             loop = self._loop = asyncio.get_running_loop()
@@ -80,14 +80,14 @@ class Application:
             exchange.attributes = _unknown(request)
             return self._observed(exchange, self._unauthorized, loop)
         try:
-            answer = self._answer(request, exchange, loop)
+            result = self._dispatch(request, exchange, loop)
         except Exception as problem:  # noqa: BLE001 - the client gets a response in any case
             return self._observed(exchange, _refused(problem), loop)
-        if isinstance(answer, Response):
-            return self._observed(exchange, answer, loop)
-        return eager.run(self._awaited(exchange, answer, loop), loop)
+        if isinstance(result, Response):
+            return self._observed(exchange, result, loop)
+        return eager.run(self._awaited(exchange, result, loop), loop)
 
-    def _answer(
+    def _dispatch(
         self, request: ServerRequest, exchange: Exchange, loop: asyncio.AbstractEventLoop
     ) -> Response | Coroutine[Any, Any, Response]:
         segments = segments_of(request.path)
@@ -99,12 +99,12 @@ class Application:
         self._enter(exchange, mount)
         if not _is_resource(segments):
             return self._page(request, mount.plane, exchange)
-        found = route(mount.plane.kinds, segments)
+        route = parse_route(mount.plane.kinds, segments)
         parameters = Parameters(request.query) if request.query else NOTHING
-        verb = verb_of(request.method, found, parameters)
-        exchange.attributes = attributes = _attributes(verb, found, parameters)
+        verb = verb_of(request.method, route, parameters)
+        exchange.attributes = attributes = _attributes(verb, route, parameters)
         self._check(exchange, mount.plane, attributes)
-        call = VerbCall(request, found, parameters, self._context(mount, loop))
+        call = VerbCall(request, route, parameters, self._context(mount, loop))
         if verb in READS:
             if verb == "watch":
                 mount.queue.check_watches(len(mount.watches))
@@ -155,11 +155,11 @@ class Application:
     async def _awaited(
         self,
         exchange: Exchange,
-        answer: Coroutine[Any, Any, Response],
+        pending: Coroutine[Any, Any, Response],
         loop: asyncio.AbstractEventLoop,
     ) -> Response:
         try:
-            response = await answer
+            response = await pending
         except Exception as problem:  # noqa: BLE001 - the client gets a response in any case
             response = _refused(problem)
         return self._observed(exchange, response, loop)
@@ -197,16 +197,16 @@ def _unknown(request: ServerRequest) -> Attributes:
 
 
 def _is_resource(segments: list[str]) -> bool:
-    """Whether a path is deep enough to name a resource. Shorter ones are pages about the plane."""
+    """Whether a path has enough segments to name a resource. Shorter paths are pages."""
     if segments[0] == "apis":
         return len(segments) > 3  # noqa: PLR2004 - apis, group, version
     return segments[0] == "api" and len(segments) > 2  # noqa: PLR2004 - api, version
 
 
-def _attributes(verb: str, place: Route, parameters: Parameters) -> Attributes:
-    resource = place.kind.resource
-    name, namespace = place.name, place.namespace
-    if place.kind.storage == "/namespaces":
+def _attributes(verb: str, route: Route, parameters: Parameters) -> Attributes:
+    resource = route.kind.resource
+    name, namespace = route.name, route.namespace
+    if route.kind.storage == "/namespaces":
         namespace = name
     if not name and verb in ("list", "watch") and parameters:
         name = _only_name(parameters.text("fieldSelector"))
@@ -215,7 +215,7 @@ def _attributes(verb: str, place: Route, parameters: Parameters) -> Attributes:
         group=resource.group,
         version=resource.version,
         resource=resource.plural,
-        subresource=place.subresource,
+        subresource=route.subresource,
         namespace=namespace,
         name=name,
     )

@@ -1,10 +1,11 @@
-"""Running a coroutine at once, without a task.
+"""Runs a coroutine at once, without a task.
 
-A task starts one iteration of the loop after it was created, even when there is nothing to wait for.
-Most requests never wait: a list comes from memory, a refusal from the rules. Those are answered in
-the very call that read them; the others continue when the future they wait for is done.
+A task starts one iteration of the loop after its creation, even if it never waits. Most requests
+never wait: a list comes from memory, and so does a refusal. They are answered in the callback that
+read them. All others continue when the future that they await is done.
 
-Such a coroutine has no current task: it may await futures, not ``asyncio.timeout`` and its kin.
+Such a coroutine has no current task. So it may await futures, but not use ``asyncio.timeout`` or
+anything else that needs a current task.
 """
 
 from asyncio import AbstractEventLoop, Future
@@ -15,7 +16,7 @@ T = TypeVar("T")
 
 
 def run(coroutine: Coroutine[Any, Any, T], loop: AbstractEventLoop) -> T | Future[T]:
-    """The result of a coroutine that need not wait, else a future of it."""
+    """The result of the coroutine if it does not wait, otherwise a future of its result."""
     try:
         waits_for = coroutine.send(None)
     except StopIteration as end:
@@ -50,7 +51,7 @@ class _Suspended:
         except StopIteration as end:
             if not self._outcome.done():
                 self._outcome.set_result(end.value)
-        except BaseException as problem:  # it is the awaiting caller's
+        except BaseException as problem:  # the caller that awaits the future gets it
             if not self._outcome.done():
                 self._outcome.set_exception(problem)
             if isinstance(problem, KeyboardInterrupt | SystemExit):

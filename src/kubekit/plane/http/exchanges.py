@@ -14,12 +14,12 @@ from kubekit.plane.identity.identities import Identity
 from kubekit.plane.users import ANONYMOUS
 
 _UNKNOWN = Attributes(verb="")
-# Longer than any object's path. Clients may send longer ones, and entries are held in memory.
+# Longer than the path of any object. Clients may send more, and entries are buffered in memory.
 _LONGEST_PATH: Final = 1024
 
 
 class Exchange:
-    """A request and what is known about it so far. ``allowed`` is set once it is authorized."""
+    """A request and its state so far. ``allowed`` is set once it is authorized."""
 
     __slots__ = ("allowed", "attributes", "identity", "plane", "request", "started")
 
@@ -32,7 +32,7 @@ class Exchange:
         self.plane: PlaneBackend | None = None
 
     def is_due(self, code: int) -> bool:
-        """Whether the request belongs into the audit log."""
+        """Whether the request is recorded in the audit log."""
         identity = self.identity
         impersonated = identity is not None and identity.original is not None
         return is_due(self.attributes.verb, code, impersonated=impersonated)

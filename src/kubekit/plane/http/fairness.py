@@ -1,14 +1,14 @@
 """Fair queuing between planes under load, like Kubernetes' API Priority and Fairness.
 
-Each plane has a queue. A change runs at once while there is a free seat: the seats of the server are
-limited, and so are those of one plane. Otherwise it waits in its plane's own queue, and free seats
-go to the queues in round-robin order. So a plane with a thousand changes delays another plane by one
-change, not by a thousand. Reads and watches take no seat: they are answered from memory, and cost
-less than queuing would.
+Each plane has a queue. The seats of the server are limited, and so are the seats of each plane. A
+change runs at once while there is a free seat. Otherwise it waits in the queue of its plane, and free
+seats go to the queues in round-robin order. So a plane with a thousand changes delays another plane
+by one change, not by a thousand. Reads and watches take no seat: they are answered from memory, and
+cost less than queuing would.
 
-A change that waits for a task waits for another server, as for a webhook. It gives its seat back
-meanwhile: otherwise webhooks that hang would stop all planes, and a webhook that writes to the
-plane that called it would wait for itself.
+A change that awaits a task waits for another server, such as a webhook. It releases its seat
+meanwhile. Otherwise webhooks that hang would stop all planes, and a webhook that writes to the plane
+that called it could deadlock.
 """
 
 import asyncio
@@ -73,17 +73,17 @@ class Fairness:
 
 
 class PlaneQueue:
-    """The changes of one plane: in flight, queued, or ``away`` while they wait for a task."""
+    """The changes of one plane: in flight, queued, or ``suspended`` while they wait for a task."""
 
     __slots__ = (
         "_bucket",
         "_fairness",
         "_max_seats",
         "_queue",
-        "away",
         "in_flight",
         "refused",
         "scheduled",
+        "suspended",
     )
 
     def __init__(self, fairness: Fairness) -> None:
@@ -92,7 +92,7 @@ class PlaneQueue:
         self._max_seats = limits.per_plane
         self._queue: deque[_Waiter] = deque()
         self._bucket = _TokenBucket(limits, fairness.clock) if limits.rate else None
-        self.away = 0
+        self.suspended = 0
         self.scheduled = False
         self.in_flight = 0
         self.refused = 0
@@ -120,7 +120,7 @@ class PlaneQueue:
     async def run(self, work: Coroutine[Any, Any, T]) -> T:
         """The result of the work, which runs once it has a seat. `TooManyRequests` without one."""
         fairness = self._fairness
-        is_idle = not self._queue and self.away < fairness.limits.queue_length
+        is_idle = not self._queue and self.suspended < fairness.limits.queue_length
         if is_idle and fairness.free > 0 and self.in_flight < self._max_seats:
             fairness.free -= 1
             self.in_flight += 1
@@ -137,12 +137,12 @@ class PlaneQueue:
 
     def release_seat(self) -> None:
         """Give the seat to others until `take_seat_back`."""
-        self.away += 1
+        self.suspended += 1
         self._release()
 
     def take_seat_back(self) -> None:
         """Continue without queuing: a change that has started comes before new ones."""
-        self.away -= 1
+        self.suspended -= 1
         self.in_flight += 1
         self._fairness.free -= 1
 
@@ -164,7 +164,7 @@ class PlaneQueue:
 
     async def _wait_for_seat(self) -> None:
         fairness = self._fairness
-        waiting = len(self._queue) + self.away
+        waiting = len(self._queue) + self.suspended
         if waiting >= fairness.limits.queue_length:
             raise self._refusal(f"{waiting} requests of this plane wait already", 1)
         seat = asyncio.get_running_loop().create_future()
@@ -175,7 +175,7 @@ class PlaneQueue:
         try:
             await seat
         except asyncio.CancelledError:
-            # The seat may have been given in the moment of the cancellation.
+            # The change may have got its seat just before the cancellation.
             if not seat.cancelled() and seat.exception() is None:
                 self._release()
             with suppress(ValueError):
@@ -214,8 +214,8 @@ class _Seated(Generic[T]):
             except StopIteration as end:
                 result: T = end.value
                 return result
-            is_away = isinstance(waits_for, asyncio.Task)
-            if is_away:
+            is_suspended = isinstance(waits_for, asyncio.Task)
+            if is_suspended:
                 self._queue.release_seat()
             try:
                 yield waits_for
@@ -224,7 +224,7 @@ class _Seated(Generic[T]):
             else:
                 step, value = self._work.send, None
             finally:
-                if is_away:
+                if is_suspended:
                     self._queue.take_seat_back()
 
 

@@ -1,7 +1,7 @@
-"""/livez, /readyz and /healthz: whether a plane works, or has to be restarted.
+"""/livez, /readyz and /healthz: whether a plane works or needs a restart.
 
-A full disk is not a failure: reads continue, and writes do once there is space. A store that must be
-opened anew fails all three, because a restart is the only thing that helps.
+A full disk is not a failure: reads continue, and writes continue once there is space. A store that
+must be opened again fails all three checks, because only a restart helps.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,13 +12,13 @@ from kubekit.plane.http.messages import TEXT, Response
 from kubekit.plane.store.store import Store
 
 Check = Callable[[Store], str]
-"""What is wrong with a store, for its operator; empty if nothing is."""
+"""A check of a store: returns the problem, or an empty text."""
 
 _NO_SNIFFING: Final = (("x-content-type-options", "nosniff"),)
 
 
 def answer(store: Store, path: str, query: str) -> Response | None:
-    """The health that a path asks for: of all its checks, or of one named after it.
+    """The health page at a path: all checks, or the one check that the path names.
 
     ``verbose`` lists the checks, ``exclude`` leaves one out. A failure is always listed.
     """

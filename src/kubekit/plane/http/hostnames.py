@@ -11,7 +11,7 @@ from kubekit.plane.http.server import is_loopback
 
 _IPV4: Final = Path("/proc/net/fib_trie")
 _IPV6: Final = Path("/proc/net/if_inet6")
-# Addresses reserved for documentation. Connecting a UDP socket sends nothing, and selects our address.
+# Addresses reserved for documentation. Connecting a UDP socket sends no packet, but selects a source.
 _ELSEWHERE: Final = ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1"))
 _MOST: Final = 256  # a certificate must fit into a handshake
 
@@ -19,7 +19,7 @@ _MOST: Final = 256  # a certificate must fit into a handshake
 def names_for(host: str) -> tuple[str, ...]:
     """The names of a server that listens on an address.
 
-    On the loopback that is the loopback alone. On a single address it is that address too, and on
+    They always include the loopback names. For another address they include that address, and for
     the unspecified address all addresses of the machine.
     """
     names = [*LOOPBACK]

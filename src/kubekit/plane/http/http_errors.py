@@ -43,10 +43,10 @@ def body_too_large(limit: int) -> errors.TooLarge:
 
 def too_many_bodies(limit: int) -> errors.TooManyRequests:
     details = StatusDetails(retry_after_seconds=1)
-    message = f"the bodies of requests under way are more than {limit} bytes together"
+    message = f"the bodies of all requests in flight exceed {limit} bytes together; try again"
     return errors.TooManyRequests(message, details)
 
 
 def too_many_connections(limit: int) -> errors.TooManyRequests:
     details = StatusDetails(retry_after_seconds=1)
-    return errors.TooManyRequests(f"the server has {limit} connections already", details)
+    return errors.TooManyRequests(f"the server has {limit} connections already; try again", details)

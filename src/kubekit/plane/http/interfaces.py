@@ -1,4 +1,4 @@
-"""What the HTTP layer gets from outside: planes, authorization, and the read-only pages."""
+"""The interfaces of the HTTP layer: planes, authorization, and the read-only pages."""
 
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol
@@ -65,8 +65,7 @@ class RbacCheck:
 class PageHandler(Protocol):
     """The pages that describe a plane: discovery, OpenAPI, version, health, metrics.
 
-    The path of the request is without the plane's prefix. ``None`` means that there is no such
-    page, and the request is one for a resource.
+    The path of the request is without the plane's prefix. ``None`` means that there is no such page.
     """
 
     def answer(self, plane: PlaneBackend, request: ServerRequest) -> Response | None: ...
@@ -74,7 +73,10 @@ class PageHandler(Protocol):
     def observe(
         self, plane: PlaneBackend | None, attributes: Attributes, status: int, seconds: float
     ) -> None:
-        """Called after each response, for a watch at its start. Unauthenticated: no plane."""
+        """Called after each response; for a watch, at its start.
+
+        ``plane`` is None for an unauthenticated request.
+        """
         ...
 
 
@@ -92,7 +94,7 @@ class NoPages:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerOptions:
-    """How a server differs from the default."""
+    """The options of a server."""
 
     site: PageHandler = field(default_factory=NoPages)
     access: AccessCheck = field(default_factory=AllowAll)

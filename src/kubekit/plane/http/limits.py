@@ -1,6 +1,6 @@
 """The limits on sizes, times and numbers of requests and connections.
 
-They are checked before a body is parsed: a limit that works after parsing is none.
+They are checked before a body is parsed, since parsing is what they limit.
 """
 
 from dataclasses import dataclass

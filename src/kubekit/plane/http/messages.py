@@ -1,4 +1,4 @@
-"""Requests and responses as the rest of the HTTP layer sees them: no sockets, no parser, no chunks.
+"""Requests and responses, independent of sockets, parsing and chunks.
 
 A handler answers synchronously if it can (a read is answered within the callback that delivered
 its bytes), and with an awaitable if it must wait for the disk.
@@ -20,7 +20,7 @@ TEXT: Final = "text/plain; charset=utf-8"
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The other end of a connection.
+    """The client of a connection.
 
     ``certificate`` is the verified client certificate in DER; empty if there is none.
     """
@@ -81,7 +81,7 @@ class SegmentedBody:
 
 
 class StreamBody(Protocol):
-    """A body without a known end: a watch.
+    """A body of unknown length: a watch.
 
     The connection pulls: `start` registers a callback for new data, and each `take` returns the
     data there is. Nothing is taken while the peer does not read.

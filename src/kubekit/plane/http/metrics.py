@@ -1,7 +1,7 @@
 """/metrics: the metrics of a plane in the Prometheus text format.
 
 The names are those of a Kubernetes API server wherever it has the same metric, so dashboards
-made for one show the other. The text is rendered only when it is requested.
+for one work for the other. The text is rendered only when it is requested.
 """
 
 from bisect import bisect_left
@@ -59,7 +59,7 @@ class _Meter:
 
 
 class RequestMetrics:
-    """Counts requests per plane. Each plane shows its own, and the unauthenticated ones."""
+    """Counts requests per plane. Each plane reports its own and the unauthenticated requests."""
 
     def __init__(self, audit: Audit | None = None) -> None:
         self._audit = audit
@@ -73,7 +73,7 @@ class RequestMetrics:
     def observe(
         self, registry: Registry | None, attributes: Attributes, status: int, seconds: float
     ) -> None:
-        """Count one request. Non-resource paths count together: clients can make up any number of them."""
+        """Count one request. All non-resource paths count as one, since clients can invent paths."""
         route = (
             attributes.verb,
             attributes.group,

@@ -1,4 +1,4 @@
-"""Which plane serves which paths."""
+"""The mounted planes, by path prefix."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -39,7 +39,7 @@ class Mounts:
         self._measure()
 
     def remove(self, prefix: str) -> None:
-        """Unmount a plane and end its watches. Without a plane nothing happens."""
+        """Unmount a plane and end its watches. It does nothing if there is no plane."""
         mount = self._by_prefix.pop(_key(prefix), None)
         self._measure()
         if mount is not None:

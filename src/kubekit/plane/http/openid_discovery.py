@@ -1,4 +1,4 @@
-"""OpenID Connect discovery: how other services find the key that verifies a plane's tokens.
+"""OpenID Connect discovery: other services get the key that verifies a plane's tokens.
 
 The URL of the keys uses the host name of the request, so the page must not be cached for others.
 """

@@ -37,8 +37,8 @@ _NOT_ALLOWED: Final = errors.MethodNotAllowed("this page can only be read: use G
 class Pages:
     """The non-resource paths. It is the `PageHandler` of a server.
 
-    ``more_metrics`` are those of the whole process. They are shown at the root only: a user of one
-    plane of many must not see them.
+    ``more_metrics`` are the metrics of the whole process. Only the root plane shows them: users of
+    other planes must not see them.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Pages:
 
     def answer(self, plane: PlaneBackend, request: ServerRequest) -> Response | None:
         """The page at a path, or None if there is none."""
-        find = _WINGS.get(request.path[1:].partition("/")[0])
+        find = _PAGES.get(request.path[1:].partition("/")[0])
         response = None if find is None else find(self, plane, request)
         if response is not None and request.method != "GET":
             return refusal(_NOT_ALLOWED)
@@ -98,7 +98,7 @@ class Pages:
         return None if self._signing is None else openid_discovery.answer(request, self._signing)
 
 
-_WINGS: Final[Mapping[str, Callable[[Pages, PlaneBackend, ServerRequest], Response | None]]] = {
+_PAGES: Final[Mapping[str, Callable[[Pages, PlaneBackend, ServerRequest], Response | None]]] = {
     "api": Pages.documents,
     "apis": Pages.documents,
     "openapi": Pages.documents,
@@ -137,14 +137,14 @@ def _served(page: CachedDocument, request: ServerRequest) -> Response:
 def _tagged(page: CachedDocument, request: ServerRequest, content_type: str) -> Response:
     """The page, or 304 if the client has it already.
 
-    A client that names a hash may cache the response indefinitely, so it must get exactly that
-    version: for another one it is redirected.
+    A client may cache the response to a request with a hash indefinitely. So it must get exactly
+    that version; with an outdated hash it is redirected.
     """
-    asked = parse_qs(request.query).get("hash", [""])[-1] if request.query else ""
-    keep = _KEEP if asked else _CHECK_EACH_TIME
+    requested_hash = parse_qs(request.query).get("hash", [""])[-1] if request.query else ""
+    cache_control = _KEEP if requested_hash else _CHECK_EACH_TIME
     tag = f'"{page.hash}"'
-    headers = (keep, ("etag", tag), _BY_ACCEPT)
-    if asked not in ("", page.hash):
+    headers = (cache_control, ("etag", tag), _BY_ACCEPT)
+    if requested_hash not in ("", page.hash):
         return Response(301, b"", content_type, (*headers[1:], ("location", f"?hash={page.hash}")))
     if tag in request.headers.get("if-none-match", ""):
         return Response(304, b"", content_type, headers)
@@ -152,7 +152,7 @@ def _tagged(page: CachedDocument, request: ServerRequest, content_type: str) -> 
 
 
 def _takes_protobuf(request: ServerRequest) -> bool:
-    """Whether the client names it: one that accepts anything can read JSON for sure."""
+    """Whether the client names Protobuf. A client that accepts anything gets JSON."""
     accepted = ranges(request.headers.get("accept", ""))
     return any(entry.type in openapi_v2_protobuf.ACCEPTED for entry in accepted)
 

@@ -1,4 +1,4 @@
-"""Percent-escapes, undone strictly: what is half an escape or no text is refused."""
+"""Decodes percent-escapes strictly: refuses incomplete escapes and bytes that are not UTF-8."""
 
 from typing import Final
 from urllib.parse import unquote_to_bytes
@@ -9,7 +9,7 @@ _HEX: Final = frozenset("0123456789abcdefABCDEF")
 
 
 def unescape(text: str, what: str) -> str:
-    """The text behind the escapes. ``what`` is named in a refusal."""
+    """The decoded text. ``what`` names the text in an error."""
     if "%" not in text:
         return text
     for part in text.split("%")[1:]:

@@ -55,18 +55,18 @@ def segments_of(path: str) -> list[str]:
     return [unescape(segment, "the path") for segment in segments]
 
 
-def route(kinds: Kinds, segments: Sequence[str]) -> Route:
+def parse_route(kinds: Kinds, segments: Sequence[str]) -> Route:
     """The route that a path names."""
     match segments:
         case ["api", version, *rest]:
-            return _place(kinds, "", version, rest)
+            return _parse(kinds, "", version, rest)
         case ["apis", group, version, *rest] if group:
-            return _place(kinds, group, version, rest)
+            return _parse(kinds, group, version, rest)
         case _:
             raise no_such_resource()
 
 
-def _place(kinds: Kinds, group: str, version: str, rest: list[str]) -> Route:
+def _parse(kinds: Kinds, group: str, version: str, rest: list[str]) -> Route:
     watch = rest[:1] == ["watch"]
     if watch:
         rest = rest[1:]

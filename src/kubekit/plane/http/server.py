@@ -43,10 +43,10 @@ class Server:
         options: ServerOptions = PLAIN,
     ) -> None:
         if not address[0]:
-            raise CannotListen("no address to listen on is named: 127.0.0.1 is this machine's own")
+            raise CannotListen("no listen address is set: 127.0.0.1 serves this machine only")
         if tls is None and not is_loopback(address[0]):
             raise CannotListen(
-                f"{address[0]} is not a loopback address: it is served with TLS only"
+                f"{address[0]} is not a loopback address, so it needs TLS: pass certificates"
             )
         self._address = address
         self._tls = tls
@@ -56,7 +56,7 @@ class Server:
             tokens, environment, tls, options.signing, anonymous_health=options.anonymous_health
         )
         self._application = Application(self._authenticator, environment, options)
-        self._peers = Peers(options.limits, environment, self._authenticator.knows)
+        self._peers = Peers(options.limits, environment, self._authenticator.is_authenticated)
         self._listener: asyncio.Server | None = None
         self._renewals = None if tls is None else Renewals(tls, environment.now)
 
@@ -67,7 +67,7 @@ class Server:
 
     @property
     def addresses(self) -> list[tuple[str, int]]:
-        """Every address that is listened on."""
+        """Every address that the server listens on."""
         sockets = () if self._listener is None else self._listener.sockets
         return [socket.getsockname()[:2] for socket in sockets]
 
@@ -87,7 +87,7 @@ class Server:
         return self._application.watches
 
     def mount(self, prefix: str, plane: PlaneBackend) -> None:
-        """Serve a plane below a path: ``/`` or ``/clusters/<name>``, say."""
+        """Serve a plane below a path, such as ``/`` or ``/clusters/<name>``."""
         self._application.mount(prefix, plane)
         identity_reviews.answer(self._authenticator, prefix, plane.registry, self._environment)
 
@@ -115,14 +115,14 @@ class Server:
                 ssl_shutdown_timeout=None if self._tls is None else self._limits.drain_time,
             )
         except UnicodeError as problem:
-            raise CannotListen(f"cannot listen on {host}: it is no address") from problem
+            raise CannotListen(f"cannot listen on {host}: it is not an address") from problem
         except OSError as problem:
             raise CannotListen(_advice(problem, host, port)) from problem
         if self._renewals is not None:
             self._renewals.start(loop)
 
     async def close(self) -> None:
-        """Stop listening, end the watches, finish the requests in flight, then close the connections."""
+        """Stop listening, end the watches, finish the requests in flight, and close all connections."""
         if self._listener is None:
             return
         self._listener.close()
@@ -145,8 +145,8 @@ def is_loopback(host: str) -> bool:
 def _advice(problem: OSError, host: str, port: int) -> str:
     match problem.errno:
         case errno.EADDRINUSE:
-            return f"port {port} of {host} is in use: name another one, or 0 for any that is free"
+            return f"port {port} of {host} is in use: choose another port, or 0 for any free port"
         case errno.EACCES:
-            return f"port {port} of {host} may not be used by this user: name one above 1023"
+            return f"port {port} of {host} needs more privileges: choose a port above 1023"
         case _:
             return f"cannot listen on {host}, port {port}: {problem.strerror}"

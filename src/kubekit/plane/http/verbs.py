@@ -50,7 +50,7 @@ _VIRTUAL: Final[Mapping[str, Verb]] = {"POST": "create"}
 
 @dataclass(frozen=True, slots=True)
 class VerbContext:
-    """What the verbs need besides the request: the plane's registry, a clock, and the watches."""
+    """The context of a verb besides the request: the plane's registry, a clock, and the watches."""
 
     registry: Registry
     now: Callable[[], datetime]
@@ -179,7 +179,7 @@ async def patch(call: VerbCall) -> Response:
         if kind is not PatchType.APPLY:
             context.registry.get(route.kind, route.namespace, route.name)
         raise
-    # An apply must name its field manager: the user agent may be that of many.
+    # An apply must name its field manager: many appliers may share a user agent.
     agent = "" if kind is PatchType.APPLY else call.agent
     options = write_options(call.parameters, "PatchOptions", agent)
     call.request.dry_run = options.dry_run
@@ -236,9 +236,9 @@ HANDLERS: Final[Mapping[Verb, VerbHandler]] = {
 
 
 async def _answer_virtual(call: VerbCall, kind: Kind) -> Response:
-    """The response to a virtual object: the same object with its status filled in."""
+    """The response to the creation of a virtual object: the object, completed by its handler."""
     route, context = call.route, call.context
-    call.form()  # there is one form only, so this just checks that the client accepts it
+    call.form()  # refuses the request if the client does not accept the only format
     options = write_options(call.parameters, "CreateOptions")
     call.request.dry_run = options.dry_run
     document = request_bodies.document(call.request, kind, context.body_limit)

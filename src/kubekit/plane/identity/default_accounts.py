@@ -1,4 +1,4 @@
-"""Every namespace has a service account called default. When it is deleted, it comes back."""
+"""Creates the service account ``default`` in every namespace, and again if it is deleted."""
 
 from typing import Final
 
@@ -14,7 +14,7 @@ NAME: Final = "default"
 
 
 class DefaultAccounts:
-    """Creates the missing service accounts."""
+    """The controller that creates the missing service accounts."""
 
     def __init__(self, store: Store, registry: Registry) -> None:
         self._store = store

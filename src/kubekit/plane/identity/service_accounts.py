@@ -1,7 +1,7 @@
 """The service accounts of one plane, and their tokens.
 
-A token is for one plane: each plane of a server has an issuer of its own. A token is valid for as
-long as its account exists with the same uid, and so does the Secret that it may be bound to.
+A token is valid in one plane: each plane of a server has its own issuer. It is valid as long as its
+account exists with the same uid, and, if it is bound to a Secret, also the Secret.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ _ISSUER: Final = "https://plane.compute.datumapis.com"
 
 
 class BoundObject(msgspec.Struct, frozen=True, gc=False):
-    """An object that a token is bound to. Another object of the same name has another uid."""
+    """An object that a token is bound to. A new object with the same name has another uid."""
 
     name: str
     uid: str

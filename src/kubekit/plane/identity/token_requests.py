@@ -90,10 +90,10 @@ class TokenRequests:
 
 
 def _check_name(document: Document, name: str) -> None:
-    given = document["metadata"].get("name")
-    if given not in (None, "", name):
+    name_in_document = document["metadata"].get("name")
+    if name_in_document not in (None, "", name):
         detail = "must match the service account name if specified"
-        problem = fields.invalid("metadata.name", given, detail)
+        problem = fields.invalid("metadata.name", name_in_document, detail)
         raise errors.invalid(TokenRequest.RESOURCE, name, [problem])
 
 

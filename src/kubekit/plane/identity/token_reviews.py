@@ -14,7 +14,7 @@ from kubekit.plane.registry.virtual_kinds import VirtualRequest
 from kubekit.plane.users import User
 
 REVIEWS_OF_TOKENS: Final = "authentication.k8s.io/tokenreviews"
-REVIEWS_OF_ONESELF: Final = "authentication.k8s.io/selfsubjectreviews"
+SELF_SUBJECT_REVIEWS: Final = "authentication.k8s.io/selfsubjectreviews"
 _INVALID: Final = "invalid bearer token"
 
 

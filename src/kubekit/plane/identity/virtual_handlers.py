@@ -4,8 +4,8 @@ from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.identity.service_accounts import ACCOUNTS, ServiceAccounts, issuer_of
 from kubekit.plane.identity.token_requests import TokenRequests
 from kubekit.plane.identity.token_reviews import (
-    REVIEWS_OF_ONESELF,
     REVIEWS_OF_TOKENS,
+    SELF_SUBJECT_REVIEWS,
     AuthenticateToken,
     SelfReviews,
     TokenReviews,
@@ -19,14 +19,14 @@ def register(
     authenticate_token: AuthenticateToken,
     environment: ExecutionEnvironment,
 ) -> None:
-    """Answer them in the plane of these accounts. ``speaks`` finds the user of a token."""
+    """Register them in the plane of these accounts. ``authenticate_token`` is for token reviews."""
     handlers = accounts.registry.virtual_handlers
     handlers[ACCOUNTS, "token"] = TokenRequests(accounts, environment).answer
     handlers[REVIEWS_OF_TOKENS, ""] = TokenReviews(authenticate_token, accounts.issuer).answer
-    handlers[REVIEWS_OF_ONESELF, ""] = SelfReviews(environment.now).answer
+    handlers[SELF_SUBJECT_REVIEWS, ""] = SelfReviews(environment.now).answer
 
 
 def register_standalone(registry: Registry, environment: ExecutionEnvironment) -> None:
-    """Answer them in a plane without a server. Its tokens become invalid when it is closed."""
-    accounts = ServiceAccounts(registry, SigningKey.fresh(), issuer_of("/"), environment)
+    """Register them in a plane without a server, whose tokens are invalid once it is closed."""
+    accounts = ServiceAccounts(registry, SigningKey.generate(), issuer_of("/"), environment)
     register(accounts, accounts.authenticate_token, environment)

@@ -1,7 +1,7 @@
 """JSON Web Tokens, the subset that is used here: signed by one key with ES256, without optional parts.
 
-The header of a token is never trusted. A token is verified with the only key and the only algorithm
-there is, and another header is rejected.
+The header of a token is not trusted. A token is verified with the one key and the one algorithm of
+the server, and a token with another header is rejected.
 """
 
 import re
@@ -53,8 +53,8 @@ class SigningKey:
         }
 
     @classmethod
-    def fresh(cls) -> "SigningKey":
-        """A new key. What it signed becomes invalid when the process ends."""
+    def generate(cls) -> "SigningKey":
+        """A new key in memory. Its tokens become invalid when the process ends."""
         return cls(ec.generate_private_key(ec.SECP256R1()))
 
     @classmethod

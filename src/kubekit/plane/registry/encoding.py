@@ -1,4 +1,4 @@
-"""Documents and their encoded bytes. All stored and served bytes are built here.
+"""Encodes and decodes documents. All stored and served bytes are built here.
 
 The store puts the revision between the two halves of a document (`store.records`), so a
 document's `tail` starts inside its metadata and never contains a version itself.
@@ -17,7 +17,7 @@ Metadata = dict[str, Any]
 _IN_HEAD: Final = ("apiVersion", "kind")
 _OPENING: Final = len(b'{"metadata":{')
 _METADATA: Final = b'"metadata":{'
-_MOST_COMPLETIONS: Final = 50_000  # records that are cached in the form they are served in
+_MOST_COMPLETIONS: Final = 50_000  # cached records per kind
 _VERSION: Final = b'"resourceVersion":"'
 
 encode: Final = msgspec.json.Encoder().encode
@@ -26,11 +26,11 @@ _sorted: Final = msgspec.json.Encoder(order="sorted").encode
 
 
 def tail_of(document: Document) -> bytes:
-    """The encoded document from the inside of its metadata on, without its version."""
+    """The encoded document after the brace that opens its metadata, without resourceVersion."""
     metadata = document["metadata"]
     if "resourceVersion" in metadata:
         metadata = {name: value for name, value in metadata.items() if name != "resourceVersion"}
-    body: Document = {"metadata": None}  # the first, whatever the document's own order
+    body: Document = {"metadata": None}  # metadata comes first
     body.update(document)
     body["metadata"] = metadata
     for name in _IN_HEAD:
@@ -47,7 +47,7 @@ def document_of(kind: Kind, record: Record) -> Document:
 
 
 def view_of(kind: Kind, record: Record) -> Record:
-    """The record as this kind serves it: the stored bytes, unless the kind is another view."""
+    """The record as this kind serves it: the stored bytes, unless the kind converts them."""
     conversion = kind.conversion
     if conversion is None:
         return record
@@ -78,14 +78,14 @@ def _completed(kind: Kind, record: Record) -> Record:
     cached = kind.completions.get(record.key)
     if cached is not None and cached.revision == record.revision:
         return cached
-    shown = _relabelled(kind, record)
-    complete = kind.conformance.completed(decode(shown.data))
+    served = _relabelled(kind, record)
+    complete = kind.conformance.completed(decode(served.data))
     if complete is not None:
-        shown = record_of(kind, record.key, record.revision, complete)
+        served = record_of(kind, record.key, record.revision, complete)
     if len(kind.completions) >= _MOST_COMPLETIONS:
         kind.completions.clear()
-    kind.completions[record.key] = shown
-    return shown
+    kind.completions[record.key] = served
+    return served
 
 
 def at_revision(data: bytes, revision: int) -> bytes:

@@ -1,8 +1,8 @@
 """Owner references: an index of dependents by owner, updated by every change.
 
-An owner is identified by its uid, since a name may have belonged to another object before. Only
-dependents are indexed; the store says whether an owner exists. The keys are the store's own
-strings, so that a dependent costs one entry of a set.
+An owner is identified by its uid, since its name may have belonged to another object before. The
+index has dependents only; the store has the owners. The keys are the strings of the store, so that a
+dependent costs one entry of a set.
 """
 
 from collections.abc import Iterator
@@ -53,7 +53,7 @@ class _Document(msgspec.Struct, frozen=True, gc=False):
 
 
 class ObjectLocation(NamedTuple):
-    """Where an object is stored."""
+    """The resource and the key of a stored object."""
 
     resource: str
     key: str
@@ -79,7 +79,7 @@ class Ownership:
         self._dependents: dict[str, dict[str, set[str]]] = {}
 
     def note(self, resource: str, event: ChangeEvent) -> bool:
-        """Apply one change; whether it changed the owners. Most changes do not."""
+        """Apply one change. Returns whether it changed the owners; most changes do not."""
         if event.keeps_links:
             return False
         before = owners(event.previous)

@@ -1,6 +1,6 @@
 """An append-only file with rotation, readable by its owner alone: ``audit.log``, ``audit.log.1``, ...
 
-Whole lines are written, or nothing. A file that was moved or removed is created again at the next
+A write adds whole lines or nothing. A file that was moved or removed is created again at the next
 write, so log rotation by other programs needs no signal.
 """
 
@@ -63,9 +63,9 @@ class AuditFile:
         return self.path.with_name(f"{self.path.name}.{number}")
 
     def _reopen(self) -> None:
-        fresh = _opened(self.path)
+        handle = _opened(self.path)
         os.close(self._handle)
-        self._handle = fresh
+        self._handle = handle
 
 
 def _opened(path: Path) -> int:

@@ -1,7 +1,7 @@
 """A request as one line of the audit log: an Event of ``audit.k8s.io/v1``, at level Metadata.
 
-The format is Kubernetes' own, so its tools read these lines. Annotations hold what it has no field
-for. There is no body, no query and no header but the user agent, so no secret value can get in.
+The format is Kubernetes' own, so its tools can read the lines. Values that it has no field for are
+annotations. A line has no body, no query and no header but the user agent, so it has no secrets.
 
 A line is ASCII, whatever the names of users and objects are, and has a bounded length.
 """

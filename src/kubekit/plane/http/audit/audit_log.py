@@ -4,9 +4,9 @@
     audit.record(AuditEntry(...))
     await audit.close()
 
-Recording costs a request next to nothing: a thread encodes and writes the entries of a tenth of a
-second together. If the file cannot be written, requests go on; lost entries are counted and logged.
-A server that must not go on without a log passes ``required`` and calls `Audit.check` first.
+Recording costs a request almost nothing: every tenth of a second a thread encodes and writes the
+new entries in one batch. If the file cannot be written, requests continue, and lost entries are
+counted and logged. A server that requires the log passes ``required`` and calls `Audit.check` first.
 """
 
 import asyncio
@@ -89,14 +89,14 @@ class Audit:
             raise Unavailable(f"the audit log cannot be written: {self._problem}")
 
     async def flush(self) -> None:
-        """Wait until all that was recorded is written, or lost."""
+        """Wait until every recorded entry is written or lost."""
         self._hand_over()
         written: asyncio.Future[None] = self._loop.create_future()
         self._jobs.put(written)
         await written
 
     async def close(self) -> None:
-        """Write what is left, and close the file."""
+        """Write the remaining entries, and close the file."""
         await self.flush()
         self._jobs.put(None)
         self._thread.join()

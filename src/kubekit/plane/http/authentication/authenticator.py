@@ -55,7 +55,7 @@ class Authenticator:
         self._tokens = tokens
         self._now = environment.now
         self._certificates = certificates
-        self._key = key or SigningKey.fresh()
+        self._key = key or SigningKey.generate()
         self._anonymous_health = anonymous_health
         self._accounts: dict[str, ServiceAccounts] = {}
         self._known: dict[str, _Known] = {}
@@ -75,7 +75,7 @@ class Authenticator:
         self._known.clear()
 
     def user_of(self, request: ServerRequest) -> Identity | None:
-        """The identity of the client. Without one, the client does not learn why.
+        """The identity of the client, or None. The client does not learn the reason.
 
         The identity of a service account is valid in one plane only: see `is_known_in`.
         """
@@ -84,7 +84,7 @@ class Authenticator:
             return _ANONYMOUS
         return identity
 
-    def knows(self, headers: Mapping[str, str], caller: Caller) -> bool:
+    def is_authenticated(self, headers: Mapping[str, str], caller: Caller) -> bool:
         """Whether the credentials are valid in one of the planes."""
         return self._of(headers, caller) is not None
 
@@ -149,7 +149,7 @@ class Authenticator:
 
 
 def _is_open(request: ServerRequest) -> bool:
-    """Whether an anonymous request may read this. Wrong credentials are refused here too."""
+    """Whether anonymous requests may read this path. A request with wrong credentials may not."""
     if "authorization" in request.headers or request.caller.certificate:
         return False
     return request.path in _OPEN and request.method in _READING

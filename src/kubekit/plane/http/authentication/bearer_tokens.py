@@ -47,9 +47,9 @@ class TokenGrant(msgspec.Struct, frozen=True, gc=False):
 class Tokens:
     """The accepted tokens. Without a path they are lost when the process ends.
 
-    The hash of a token is looked up, never the token. The time of a lookup may reveal the first byte
-    that differs; but a client cannot choose the bytes of a hash, so it learns nothing about a token
-    that is accepted.
+    The hash of a token is looked up, never the token itself. The time of a lookup may reveal the first
+    byte that differs. But a client cannot choose the bytes of a hash, so it learns nothing about
+    accepted tokens.
     """
 
     def __init__(self, path: Path | None, environment: ExecutionEnvironment) -> None:
@@ -58,13 +58,13 @@ class Tokens:
         entries = _read(path) if path is not None else ()
         self._grants = {bytes.fromhex(entry.sha256): _grant(entry) for entry in entries}
         self.generation = 0
-        """Changes with the tokens. Results that were cached under another number are stale."""
+        """Changes with each change of the tokens: results cached under another number are stale."""
 
     def __len__(self) -> int:
         return len(self._grants)
 
     def names(self) -> set[str]:
-        """The names of the users who have a token."""
+        """The names of the users with a token."""
         return {grant.user.name for grant in self._grants.values()}
 
     def issue(self, user: User, lifetime: timedelta | None = None) -> str:

@@ -1,4 +1,4 @@
-"""The identity reviews of a mounted plane: it knows every user that the server authenticates."""
+"""Registers the identity reviews of a mounted plane, for all users that the server authenticates."""
 
 from functools import partial
 
@@ -12,7 +12,7 @@ from kubekit.plane.registry.registry import Registry
 def answer(
     authenticator: Authenticator, prefix: str, registry: Registry, environment: ExecutionEnvironment
 ) -> None:
-    """Answer identity reviews in the plane below a path, and accept its service accounts."""
+    """Register the handlers in the plane below a path, and accept its service accounts."""
     accounts = ServiceAccounts(registry, authenticator.key, issuer_of(prefix), environment)
     authenticator.add(accounts)
     virtual_handlers.register(

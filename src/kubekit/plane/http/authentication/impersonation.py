@@ -118,7 +118,7 @@ def _values(request: ServerRequest, name: str) -> Iterator[str]:
 
 
 def _needed(wanted: User) -> Iterator[Attributes]:
-    """Everything that must be permitted."""
+    """The attributes of all permissions that the impersonation needs."""
     account = account_name(wanted.name)
     if account is not None:
         yield _right("serviceaccounts", account.name, namespace=account.namespace)

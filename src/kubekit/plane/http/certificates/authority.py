@@ -91,7 +91,7 @@ class Certificates:
         return changed
 
     def refresh(self, now: datetime) -> bool:
-        """Renew if a file has changed or a certificate expires soon. Otherwise this costs next to nothing."""
+        """Renew if a file has changed or a certificate expires soon. Otherwise it costs almost nothing."""
         assert self._leaf is not None
         due = now >= self._leaf.certificate.not_valid_after_utc - RENEW_BEFORE
         return self.renew(now) if due or self._seen != self._stamp() else False
@@ -99,7 +99,7 @@ class Certificates:
     def issue_client(
         self, name: str, groups: Sequence[str], lifetime: timedelta, now: datetime, *, uid: str = ""
     ) -> ClientPair:
-        """A new certificate for a user. Its key is stored nowhere else."""
+        """A new certificate for a user. The server does not store its key."""
         return Authority(self.directory).issue(User(name, tuple(groups), uid), lifetime, now).pair
 
     def client_of(self, certificate: bytes, now: datetime) -> VerifiedCertificate | None:
@@ -127,7 +127,7 @@ class Certificates:
             _write(self.directory, "ca", ca)
         elif not ca.belongs_together:
             files = f"{self.authority} and {self.directory / 'ca.key'}"
-            message = f"{files} do not belong together: delete both, and new ones are made"
+            message = f"{files} do not belong together: delete both, and new ones are created"
             raise CertificatesRefused(message)
         elif now < ca.certificate.not_valid_before_utc:
             start = ca.certificate.not_valid_before_utc.isoformat()
@@ -167,7 +167,7 @@ class Certificates:
 
 
 class Authority:
-    """The authority without the server, to issue client certificates beside a running server."""
+    """The certificate authority alone, to issue client certificates beside a running server."""
 
     def __init__(self, directory: Path) -> None:
         ca = _read(directory, "ca")
@@ -177,7 +177,7 @@ class Authority:
         self._ca = ca
 
     def issue(self, user: User, lifetime: timedelta, now: datetime) -> "IssuedCertificate":
-        """A new certificate for a user. Its key is stored nowhere else."""
+        """A new certificate for a user. The server does not store its key."""
         if now + lifetime > (end := self._ca.certificate.not_valid_after_utc):
             raise CertificatesRefused(
                 f"the authority itself expires at {end.isoformat()}: choose a shorter lifetime"
@@ -250,7 +250,7 @@ def _read(directory: Path, stem: str) -> CertificatePair | None:
         public = x509.load_pem_x509_certificate(certificate.read_bytes())
     # TypeError: it has a password.
     except (ValueError, TypeError, UnsupportedAlgorithm) as problem:
-        message = f"{certificate} and {key} cannot be read: delete both, and new ones are made"
+        message = f"{certificate} and {key} cannot be read: delete both, and new ones are created"
         raise CertificatesRefused(message) from problem
     if not isinstance(private, ec.EllipticCurvePrivateKey):
         raise CertificatesRefused(

@@ -23,9 +23,9 @@ class VerifiedCertificate:
 
 
 def read_client(der: bytes, ca: CertificatePair) -> VerifiedCertificate | None:
-    """The identity of a certificate, if our authority signed it, and for client authentication.
+    """The identity of a certificate, if the current authority signed it for client authentication.
 
-    TLS has verified it, but against every authority since the start of the server.
+    The TLS handshake accepts every authority since the start of the server, so this checks again.
     """
     try:
         certificate = x509.load_der_x509_certificate(der)

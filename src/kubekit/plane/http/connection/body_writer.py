@@ -1,7 +1,7 @@
-"""Writing bodies that do not fit into one write, no faster than the peer reads.
+"""Writes bodies that do not fit into one write, no faster than the peer reads.
 
-A body is a sequence of slices, each created only when the previous ones are sent. A watch is the
-same without an end: while the peer does not read, nothing is taken from the watch, so a slow client
+A body is a sequence of slices. A slice is created only when the previous ones are sent. A watch is
+an endless body: while the peer does not read, no event is taken from the watch, so a slow client
 costs one full buffer and no more.
 """
 
@@ -98,7 +98,7 @@ class BodyWriter:
                 self._draw(self._stream)
             elif self._slices is not None:
                 self._pump(self._slices)
-        except Exception:  # noqa: BLE001 - others write after this, in the same turn
+        except Exception:  # noqa: BLE001 - other connections write in the same callback
             _log.exception("a response was aborted")
             self._transport.abort()
 

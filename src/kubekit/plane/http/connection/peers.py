@@ -1,8 +1,8 @@
 """The connections of a server, and one coarse clock for all their deadlines.
 
-A timer per connection would be set and cancelled with each request. Instead each connection notes
-when it started to wait, by a clock that advances once per tick, and one sweep checks them all.
-Without connections there is no sweep.
+A timer per connection would be set and cancelled with each request. Instead each connection stores
+the time when it started to wait, on a clock that advances once per tick. One sweep per tick checks
+all connections. Without connections there is no sweep.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ _BUFFER: Final = 256 * 1024
 _PER_TURN: Final = 32  # connections that write before other events are handled
 
 
-Knows = Callable[[Mapping[str, str], Caller], bool]
+IsAuthenticated = Callable[[Mapping[str, str], Caller], bool]
 """Whether the headers of a request, or its connection, authenticate it."""
 
 
@@ -50,12 +50,12 @@ class BodyBudget:
     def __init__(self, most: int) -> None:
         self._left = most
 
-    def take(self, size: int) -> bool:
+    def reserve(self, size: int) -> bool:
         """Reserve some bytes. Returns whether the limit holds."""
         self._left -= size
         return self._left >= 0
 
-    def give_back(self, size: int) -> None:
+    def release(self, size: int) -> None:
         self._left += size
 
 
@@ -63,9 +63,12 @@ class Peers:
     """The connections of one server."""
 
     def __init__(
-        self, limits: Limits, environment: ExecutionEnvironment, knows: Knows = _accept_all
+        self,
+        limits: Limits,
+        environment: ExecutionEnvironment,
+        is_authenticated: IsAuthenticated = _accept_all,
     ) -> None:
-        self.knows = knows
+        self.is_authenticated = is_authenticated
         self._limits = limits
         self._environment = environment
         self._members: set[Peer] = set()
@@ -92,16 +95,16 @@ class Peers:
         self._read_clocks()
 
     def soon(self, callback: Callable[[], None]) -> None:
-        """Call it soon, with a few others per turn of the loop.
+        """Call it soon, together with a limited number of others per iteration of the loop.
 
         So an event for thousands of watches does not delay other requests.
         """
         if not self._due:
-            self._loop.call_soon(self._go_on)
+            self._loop.call_soon(self._call_due)
         self._due.append(callback)
 
     def join(self, peer: Peer) -> bool:
-        """Whether one more connection is accepted. A refused one must `leave` too."""
+        """Add a connection. Returns whether it is accepted; a refused one must `leave` too."""
         self._members.add(peer)
         if self._timer is None:
             self._read_clocks()
@@ -126,10 +129,10 @@ class Peers:
             self._timer.cancel()
             self._timer = None
 
-    def _go_on(self) -> None:
+    def _call_due(self) -> None:
         turn = [self._due.popleft() for _ in range(min(len(self._due), _PER_TURN))]
         if self._due:
-            self._loop.call_soon(self._go_on)
+            self._loop.call_soon(self._call_due)
         for callback in turn:
             callback()
 

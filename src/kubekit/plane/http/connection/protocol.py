@@ -4,8 +4,7 @@ A complete request is passed to the handler in the callback that delivered its l
 handler answers at once, the response is written in that callback too. Pipelined requests wait until
 the previous one is answered; when many wait, nothing more is read.
 
-An error here ends the connection: after invalid bytes, nothing that follows can be trusted to be a
-request.
+An error here ends the connection: after invalid bytes the start of the next request is unknown.
 """
 
 import asyncio
@@ -33,8 +32,8 @@ _UNREAD_AFTER_REFUSAL: Final = 8 << 20
 class HttpServerProtocol(asyncio.BufferedProtocol):
     """The server's end of one connection.
 
-    It reads into a buffer that all connections share: for a protocol that takes its data as new
-    bytes, uvloop maps and unmaps 256 KB of memory at each read of a TLS connection.
+    It reads into a buffer that all connections share. Otherwise uvloop would map and unmap 256 KB of
+    memory at each read of a TLS connection.
     """
 
     _transport: asyncio.Transport
@@ -80,7 +79,7 @@ class HttpServerProtocol(asyncio.BufferedProtocol):
             self._refuse(error)
 
     def eof_received(self) -> bool:
-        """Whether to keep our half open: yes, if a response is pending."""
+        """Whether to keep the write side open: yes, if a response is pending."""
         answering = self._current is not None and not self._writer.streaming
         self._reading_stopped = True
         self._waiting.clear()
@@ -93,7 +92,7 @@ class HttpServerProtocol(asyncio.BufferedProtocol):
         self._writer.stop()
         self._reader.drop()
         self._peers.leave(self)
-        # These refer back to us. Reference cycles wait for a rare garbage collection: 30 KB each.
+        # These refer back to the protocol. A reference cycle holds 30 KB until a rare collection.
         del self._transport, self._writer, self._reader
 
     def pause_writing(self) -> None:
@@ -188,7 +187,7 @@ class HttpServerProtocol(asyncio.BufferedProtocol):
             self._answered()
         elif isinstance(body, bytes | SegmentedBody):
             self._send_large(response, body, pipelined)
-        elif half_closed:  # there is no way to detect whether it still reads
+        elif half_closed:  # no event would report that the peer stopped reading
             body.close()
             self.abort()
         else:
@@ -267,7 +266,7 @@ class HttpServerProtocol(asyncio.BufferedProtocol):
         self._arrived(PipelinedRequest(self._reader.unauthenticated, persistent=False, modern=True))
 
     def _hang_up(self) -> None:
-        """Close. With unread bytes a close is a reset, which would discard our last response."""
+        """Close. With unread bytes a close is a reset, which would discard the last response."""
         if self._refusal is None:
             self._transport.close()
         elif self._transport.can_write_eof():
@@ -279,14 +278,14 @@ class HttpServerProtocol(asyncio.BufferedProtocol):
             self.abort()
 
     def _sweep_unread(self, waited: float) -> None:
-        """The peer knows that nothing more is read, and had a moment to react."""
+        """Close after a refusal, once the peer had time to react to it."""
         if waited > self._limits.drain_time:
             self.abort()
         elif waited >= self._limits.tick:
             self._transport.close()
 
     def _sweep_idle(self, waited: float) -> None:
-        """No request is pending. A close may still wait for a peer that does not read its last response."""
+        """Close an idle connection; abort it if the peer does not read the last response."""
         limits = self._limits
         if waited > limits.idle_time + limits.drain_time:
             self.abort()
@@ -304,7 +303,7 @@ class HttpServerProtocol(asyncio.BufferedProtocol):
             self._give_up()
 
     def _give_up(self) -> None:
-        """The request timed out: answer that, if the response has not started."""
+        """Respond to a timed out request with a Timeout, if the response has not started."""
         pipelined = self._current
         if self._pending is None or pipelined is None:
             self.abort()

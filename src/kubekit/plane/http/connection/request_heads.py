@@ -1,4 +1,4 @@
-"""Checks on the head of a request, for what the parser accepts and HTTP or this server do not."""
+"""Checks of a request's head that the parser does not make."""
 
 from typing import Final, NamedTuple
 

@@ -58,7 +58,7 @@ class RequestReader:
     ) -> None:
         self._limits = limits
         self._bodies = peers.bodies
-        self._knows = peers.knows
+        self._is_authenticated = peers.is_authenticated
         self._on_stage = on_stage
         self._on_request = on_request
         self._on_expect = on_expect
@@ -86,7 +86,7 @@ class RequestReader:
             raise _understood(problem) from problem
         if self.stage is ReadStage.HEAD:
             # The parser buffers a header line until it is complete.
-            # How many bytes of the current data belong to this request is not known, but it is little.
+            # If another request ended in this data, the bytes of this one are few and are not counted.
             self._unfinished = 0 if self._another else self._unfinished + len(data)
             if self._unfinished > self._limits.header_bytes + self._limits.url:
                 raise self._too_long()
@@ -134,7 +134,7 @@ class RequestReader:
             raise errors.BadRequest("no other protocol than HTTP/1.1 is supported")
         self.stage = ReadStage.BODY
         if "content-length" in headers or "transfer-encoding" in headers:
-            if _is_large(headers) and not self._knows(headers, self.caller):
+            if _is_large(headers) and not self._is_authenticated(headers, self.caller):
                 raise self._unauthorized()
             self._on_stage()
             if "expect" in headers and self._version == "1.1":
@@ -142,10 +142,10 @@ class RequestReader:
 
     def on_body(self, data: bytes) -> None:
         self._body_bytes += len(data)
-        has_room = self._bodies.take(len(data))
+        within_budget = self._bodies.reserve(len(data))
         if self._body_bytes > self._limits.body:
             raise http_errors.body_too_large(self._limits.body)
-        if not has_room:
+        if not within_budget:
             raise http_errors.too_many_bodies(self._limits.bodies)
         body = self._body
         if not body:
@@ -169,7 +169,7 @@ class RequestReader:
         del self._parser  # it refers to us
 
     def _unauthorized(self) -> errors.ApiError:
-        """401 without reading the body. Drops the credential, which may become valid a moment later."""
+        """401 without reading the body. The credential is dropped: it could become valid meanwhile."""
         self._headers.pop("authorization", None)
         self.caller = Caller(self.caller.address)
         self.unauthenticated = self._request()
@@ -188,7 +188,7 @@ class RequestReader:
         )
 
     def _reset(self) -> None:
-        self._bodies.give_back(self._body_bytes)
+        self._bodies.release(self._body_bytes)
         self.stage = ReadStage.NOTHING
         self._version = ""
         self._url = b""
@@ -219,7 +219,7 @@ def _is_large(headers: Mapping[str, str]) -> bool:
 
 
 def _understood(problem: Exception) -> errors.ApiError:
-    """Why the parser stopped: an error of ours, or its own."""
+    """The error that stopped the parser: one raised by a callback, or the parser's own."""
     if isinstance(problem.__context__, errors.ApiError):
         return problem.__context__
     return errors.BadRequest(f"the request is not valid HTTP/1.1: {problem}")

@@ -16,7 +16,7 @@ class MediaRange:
     quality: float = 1.0
 
 
-@lru_cache(maxsize=256)  # clients keep sending the same few headers
+@lru_cache(maxsize=256)  # clients send the same few headers
 def ranges(accept: str) -> tuple[MediaRange, ...]:
     """The entries of an Accept header by preference; an empty header accepts anything."""
     entries = [entry for part in accept.split(",") if (entry := _range(part)).type]

@@ -28,7 +28,7 @@ Raw = tuple[int, int | bytes]
 
 
 def read_protobuf(body: bytes) -> object:
-    """The object in a body, as its JSON would read."""
+    """The object in a body, as decoded JSON."""
     if not body.startswith(_MAGIC):
         raise BadRequest("the body is not protobuf of Kubernetes: it does not start with k8s")
     envelope = _message(body[len(_MAGIC) :], ENVELOPE)

@@ -1,4 +1,4 @@
-"""Parses query parameters. Unknown ones are ignored; wrong values are refused by name."""
+"""Parses query parameters. Unknown ones are ignored; the error of a wrong value names it."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -151,7 +151,7 @@ def include_object(parameters: Parameters) -> Include:
 
 
 def dry_run_errors(values: Iterable[str]) -> list[FieldError]:
-    """What is wrong with dryRun: its only value is All."""
+    """The errors in dryRun, whose only valid value is All."""
     values = list(values)
     if all(value == "All" for value in values):
         return []

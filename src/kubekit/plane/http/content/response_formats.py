@@ -42,7 +42,7 @@ def form_for(accept: str) -> ResponseFormat:
     return form
 
 
-@lru_cache(maxsize=256)  # clients send the same few headers again and again
+@lru_cache(maxsize=256)  # clients send the same few headers
 def _chosen(accept: str) -> ResponseFormat | None:
     return next(filter(None, map(_form, ranges(accept))), None)
 

@@ -61,7 +61,7 @@ def page(
 def line_writer(
     kind: Kind, form: ResponseFormat, include: Include, now: Callable[[], datetime]
 ) -> Write | None:
-    """The function that renders the lines of a watch; None if the shared lines will do."""
+    """The function that renders the lines of a watch; None for the plain lines, which are shared."""
     if form.shape == "object":
         return None
     return _Lines(kind, form, include, now).write
@@ -82,11 +82,11 @@ def removed(kind: Kind, record: Record, name: str) -> Response:
 def warning_headers(warnings: Iterable[str]) -> tuple[tuple[str, str], ...]:
     """Warnings for the user, as headers."""
     headers: list[tuple[str, str]] = []
-    room = _MOST_WARNINGS
+    bytes_left = _MOST_WARNINGS
     for text in warnings:
         quoted = text.replace("\\", "\\\\").replace('"', '\\"')
-        room -= len(quoted)
-        if room < 0:
+        bytes_left -= len(quoted)
+        if bytes_left < 0:
             break
         headers.append(("warning", f'299 - "{quoted}"'))
     return tuple(headers)
@@ -104,17 +104,17 @@ class _Lines:
         self._now = now
         self._first = True
 
-    def write(self, notice: EncodedWatchEvent) -> bytes:
-        if notice.type == "ERROR":
-            return notice.line
-        return b'{"type":"%b","object":%b}\n' % (notice.type.encode(), self._shaped(notice))
+    def write(self, event: EncodedWatchEvent) -> bytes:
+        if event.type == "ERROR":
+            return event.line
+        return b'{"type":"%b","object":%b}\n' % (event.type.encode(), self._shaped(event))
 
-    def _shaped(self, notice: EncodedWatchEvent) -> bytes:
+    def _shaped(self, event: EncodedWatchEvent) -> bytes:
         if self._form.shape == "partial":
-            return tables.partial(notice.data, self._form.version)
+            return tables.partial(event.data, self._form.version)
         first, self._first = self._first, False
         resource = self._kind.resource
-        return tables.row(resource, notice.data, self._format, self._now(), first=first)
+        return tables.row(resource, event.data, self._format, self._now(), first=first)
 
 
 def _format(form: ResponseFormat, include: Include) -> tables.TableFormat:

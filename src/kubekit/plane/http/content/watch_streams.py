@@ -11,28 +11,28 @@ Write = Callable[[EncodedWatchEvent], bytes]
 
 
 class WatchStream:
-    """A watch that ends after its timeout, and when its plane is unmounted.
+    """A watch that ends after its timeout, or when its plane is unmounted.
 
     ``write`` renders a line from an event; without it the lines are those that all watches share.
     """
 
-    __slots__ = ("_finishing", "_gone", "_timer", "_watch", "_write", "ended")
+    __slots__ = ("_finishing", "_on_close", "_timer", "_watch", "_write", "ended")
 
     def __init__(
         self,
         watch: Watch,
         write: Write | None,
-        gone: Callable[["WatchStream"], None],
+        on_close: Callable[["WatchStream"], None],
     ) -> None:
         self._watch = watch
         self._write = write
-        self._gone = gone
+        self._on_close = on_close
         self._timer: TimerHandle | None = None
         self._finishing = False
         self.ended = False
 
     def limit(self, loop: AbstractEventLoop, seconds: float) -> None:
-        """End after so many seconds."""
+        """End after this many seconds."""
         self._timer = loop.call_later(seconds, self.finish)
 
     def start(self, ready: Callable[[], None]) -> None:
@@ -41,12 +41,12 @@ class WatchStream:
     def take(self) -> Sequence[bytes]:
         if self.ended:
             return ()
-        notices = self._watch.take(_TAKEN_AT_ONCE)
+        events = self._watch.take(_TAKEN_AT_ONCE)
         self.ended = self._watch.ended
         write = self._write
         if write is None:
-            return [notice.line for notice in notices]
-        return [write(notice) for notice in notices]
+            return [event.line for event in events]
+        return [write(event) for event in events]
 
     def finish(self) -> None:
         """End the watch, with a last bookmark if the client requested bookmarks."""
@@ -59,7 +59,7 @@ class WatchStream:
             self._timer.cancel()
             self._timer = None
         self._watch.close()
-        self._gone(self)
+        self._on_close(self)
 
 
 class Watches:
@@ -83,7 +83,7 @@ class Watches:
         self._open.discard(stream)
 
     def finish(self) -> None:
-        """End them all."""
+        """End all watches, and each later one at once."""
         self._finished = True
         for stream in list(self._open):
             stream.finish()

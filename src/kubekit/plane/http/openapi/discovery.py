@@ -25,7 +25,7 @@ _NOT_BY_THE_COLLECTION: Final = frozenset({("", "namespaces")})
 
 
 def api_versions(kinds: Iterable[Kind]) -> Document:
-    """The answer to /api: the versions of the core group.
+    """The response to /api: the versions of the core group.
 
     There is no server address: the client knows one that works, a server behind a prefix does not.
     """
@@ -37,19 +37,19 @@ def api_versions(kinds: Iterable[Kind]) -> Document:
 
 
 def group_list(kinds: Iterable[Kind]) -> Document:
-    """The answer to /apis: every named group with its versions."""
+    """The response to /apis: every named group with its versions."""
     groups = [_group(name, members) for name, members in _groups(kinds) if name]
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
 
 
 def group(kinds: Iterable[Kind], name: str) -> Document:
-    """The answer to /apis/<group>."""
+    """The response to /apis/<group>."""
     members = [kind for kind in kinds if kind.resource.group == name]
     return {"kind": "APIGroup", "apiVersion": "v1"} | _group(name, members)
 
 
 def resource_list(members: Sequence[Kind]) -> Document:
-    """The answer to /api/v1 or /apis/<group>/<version>, given the kinds of that version."""
+    """The response to /api/v1 or /apis/<group>/<version>, for the kinds of that version."""
     return {
         "kind": "APIResourceList",
         "apiVersion": "v1",
@@ -144,7 +144,7 @@ def _aggregated(kind: Kind) -> Document:
 
 
 def _subresources(kind: Kind) -> Iterator[tuple[str, Document, tuple[str, ...]]]:
-    """The subresources of a kind: name, the kind of document that it answers with, and verbs."""
+    """The subresources of a kind: name, the kind of the response, and verbs."""
     if kind.storage == NAMESPACES:
         yield FINALIZE, kind_triple(kind), ("update",)
     if kind.resource.scale:

@@ -98,7 +98,7 @@ def _schema(node: Document) -> bytes:
 
 
 def _schema_item(node: Document) -> bytes:
-    """A schema where something else might stand as well."""
+    """A schema in a position that also allows other values."""
     return _nested(1, _schema(node))
 
 
@@ -111,7 +111,7 @@ def _type(value: str) -> bytes:
 
 
 def _parameter(node: Document) -> bytes:
-    """A parameter is one of three messages, by where it stands."""
+    """A parameter. It is one of three messages, depending on its location."""
     if node["in"] == "body":
         return _nested(1, _nested(1, _message(_BODY, 6, node)))
     number, table = (3, _QUERY) if node["in"] == "query" else (4, _IN_PATH)
@@ -135,7 +135,7 @@ def _info(node: Document) -> bytes:
 
 
 def _paths(value: Document) -> bytes:
-    """The one map whose entries have another number."""
+    """The only map whose entries have another field number."""
     entries = (_text(1, name) + _nested(2, _path(item)) for name, item in value.items())
     return _nested(8, b"".join(_nested(2, entry) for entry in entries))
 

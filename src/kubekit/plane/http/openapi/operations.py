@@ -92,7 +92,7 @@ _DELETING: Final = _DRY_RUN + _query(
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """What operations with the same action have in common."""
+    """The common properties of operations with the same action."""
 
     codes: tuple[int, ...]
     parameters: tuple[Parameter, ...]
@@ -168,7 +168,7 @@ class _Described:
         return PathOperations(self._collection, self._own, tuple(operations))
 
     def virtual(self) -> PathOperations:
-        """The path of a virtual kind, whose objects are answered when they are created."""
+        """The path of a virtual kind, whose only operation is create."""
         own, word = schema_name(self._kind), self._kind.resource.kind
         creation = self._operation("post", "post", f"create a {word}", own)
         return PathOperations(self._collection, self._own, (creation,))
@@ -202,7 +202,7 @@ class _Described:
         return PathOperations(path, (self._named, *self._own), operations)
 
     def replaced(self, name: str, schema: str) -> PathOperations:
-        """A subresource that can only be written."""
+        """A write-only subresource."""
         words = f"replace the {name} of a {self._kind.resource.kind}"
         operation = self._operation("put", "put", words, schema, scope=name)
         path = f"{self._collection}/{{name}}/{name}"

@@ -23,7 +23,7 @@ def list_name(kind: Kind) -> str:
 
 
 def kind_triple(kind: Kind) -> dict[str, str]:
-    """Group, version and kind, by which clients find a schema."""
+    """The group, version and kind of a schema: clients find it by them."""
     resource = kind.resource
     return {"group": resource.group, "version": resource.version, "kind": resource.kind}
 

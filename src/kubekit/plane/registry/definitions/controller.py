@@ -1,9 +1,9 @@
 """The controller of CustomResourceDefinitions: it adds, changes and removes the served kinds.
 
-The served kinds follow each committed change before its writer gets the result, so that the next
+The served kinds are updated after each commit, before the writer gets the result. So the next
 request finds the kind. Names are accepted in the order of the commits. Another commit may make a
-written status outdated; it is corrected afterwards. A definition that is being deleted accepts no
-new objects, its objects are deleted, and it is removed when none is left.
+written status outdated; a reconcile pass corrects it. While a definition is being deleted, it
+accepts no new objects, its objects are deleted, and it is removed when none is left.
 """
 
 import dataclasses
@@ -56,9 +56,8 @@ class DefinitionController:
         self._max_bytes = max_bytes
         self._entries: dict[str, StoredDefinition] = {}
         self._groups: dict[str, dict[str, StoredDefinition]] = {}  # the same, by group
-        self._terminating: dict[
-            str, str
-        ] = {}  # names of definitions, by the storage of their objects
+        # The names of definitions, by the storage of their objects.
+        self._terminating: dict[str, str] = {}
         self._adopted: dict[Kind, Kind] = {}  # the served kind, by the kind of the definition
         self._fixed = self._with_rules(registry.kinds)
         self.changed: Callable[[], None] = _nothing
@@ -67,8 +66,8 @@ class DefinitionController:
     def start(self) -> None:
         """Serve the stored definitions, and follow all later changes.
 
-        Of two definitions with the same accepted name the older one keeps it: the newer is entered
-        first.
+        If two definitions have the same accepted name, the older one keeps it, because the newer one
+        is entered first.
         """
         entries = [entry for r in self._store.collection(STORAGE).range() if (entry := _read(r))]
         for entry in entries:
@@ -101,10 +100,10 @@ class DefinitionController:
             self._forget(before)
         entry = None if event.change is ChangeType.DELETED else _read(event.record)
         if entry is not None:
-            known = (
+            previous = (
                 NamingResult(before.judged.accepted) if before and before.uid == entry.uid else None
             )
-            self._enter(dataclasses.replace(entry, judged=known or entry.judged))
+            self._enter(dataclasses.replace(entry, judged=previous or entry.judged))
         freed = before is not None and (
             entry is None or before.judged.accepted != self._entries[name].judged.accepted
         )
@@ -132,7 +131,7 @@ class DefinitionController:
         self._terminating.pop(entry.storage, None)
 
     def _reconsider(self, group: str) -> None:
-        """Names became free: definitions that were refused them may get them now."""
+        """Resolve again the names that were refused, because names have become free."""
         for entry in tuple(self._groups[group].values()):
             if not entry.judged.all_accepted:
                 self._enter(entry)
@@ -162,7 +161,7 @@ class DefinitionController:
             self.changed()
 
     def _adopt(self, kind: Kind, since: int) -> Kind:
-        """The kind. Objects older than its definition get its defaults when they are read."""
+        """The kind to serve. Objects older than its definition get its defaults when they are read."""
         records = self._store.collection(kind.storage).range()
         older = any(record.revision < since for record in records)
         return kind.adopted(since) if older else kind
@@ -212,13 +211,13 @@ class DefinitionController:
         if entry.held and not any(self._content(entry)):
             await self._release(entry)
         elif self._status(entry) != entry.status:
-            # Any write makes the rules complete the status.
+            # On any write, `_prepare` completes the status.
             await self._patch(name, {"status": {}}, "status")
         if refusals:
             raise refusals[0]
 
     def _content(self, entry: StoredDefinition) -> Iterator[tuple[Kind, Record]]:
-        """The definition's objects, without those of another kind that has the name."""
+        """The objects of the definition; none if another definition has its name."""
         names = entry.judged.accepted
         if not names.plural:
             return
@@ -248,8 +247,8 @@ def _read(record: Record) -> StoredDefinition | None:
 def _full(name: str, most: str) -> Forbidden:
     plural, group = _RESOURCE.plural, _RESOURCE.group
     return Forbidden(
-        f'{plural}.{group} "{name}" is forbidden: there are {most} of them already, and no more '
-        "are kept; delete one first",
+        f'{plural}.{group} "{name}" is forbidden: the limit of this plane is {most} for all '
+        "definitions together; delete one first",
         StatusDetails(name=name, group=group, kind=plural),
     )
 

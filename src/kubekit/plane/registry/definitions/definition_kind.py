@@ -38,8 +38,8 @@ class DefinitionKind(Kind):
 def prepare(document: Document, old: Document | None) -> list[FieldError]:
     """Complete the definition in place; returns its errors.
 
-    An accepted spec is not validated again: its status must stay writable when rules are added
-    later.
+    An unchanged spec is not validated again, so that its status stays writable if later versions of
+    this program have more rules.
     """
     metadata, before = document["metadata"], old or {}
     spec = document["spec"] = _completed(document.get("spec"), before.get("spec"))
@@ -91,11 +91,11 @@ def _spec_errors(
     yield from spec_rules.spec_errors(document["metadata"]["name"], spec)
 
 
-def _completed(given: Document | None, before: Document | None) -> Document:
-    """The spec with its defaults. A stored one is already complete."""
-    if given is not None and given is before:
-        return given
-    spec: Document = {**(given or {})}
+def _completed(new: Document | None, old: Document | None) -> Document:
+    """The spec with its defaults. A stored spec is already complete."""
+    if new is not None and new is old:
+        return new
+    spec: Document = {**(new or {})}
     names = {**spec.get("names", {})}
     if kind := names.get("kind"):
         names["singular"] = names.get("singular") or kind.lower()
@@ -116,7 +116,7 @@ def _completed(given: Document | None, before: Document | None) -> Document:
 
 
 def _add_finalizer(metadata: Document) -> None:
-    """Add the finalizer: the objects of a definition are deleted before it."""
+    """Add the finalizer that holds the definition until its objects are deleted."""
     present = metadata.get("finalizers", [])
     if "deletionTimestamp" not in metadata and CLEANUP not in present:
         metadata["finalizers"] = [*present, CLEANUP]

@@ -1,4 +1,4 @@
-"""Resolves the names of a definition: it gets those that no other definition of its group uses.
+"""Resolves the names of a definition: accepts the names that no other definition of its group uses.
 
 Accepted names stay accepted until others replace them. A kind is served under its accepted names.
 """
@@ -46,7 +46,7 @@ class NamingResult:
 
 
 def resolve_names(requested: CrdNames, before: CrdNames, in_use: NamesInUse) -> NamingResult:
-    """The names after a definition requested these. ``in_use`` are those of all others.
+    """Resolve the requested names. ``in_use`` are the names of all other definitions.
 
     Of several conflicts the last one is reported, as in Kubernetes.
     """

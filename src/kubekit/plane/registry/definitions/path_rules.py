@@ -74,7 +74,7 @@ def _selectable_errors(version: CrdVersion, schema: Schema, path: Path) -> Itera
 
 
 def _selectable_fault(field: SelectableField, schema: Schema) -> str:
-    """Why a field selector cannot use the field; empty if it can."""
+    """The reason why a field selector cannot use the field; empty if it can."""
     if not field.json_path.startswith("."):
         got = field.json_path.partition(".")[0]
         return f"is an invalid path: expected [ or . but got: {got}"

@@ -1,7 +1,7 @@
-"""Creates and updates the definitions that a plane starts with.
+"""Creates and updates the definitions of this program when a plane starts.
 
-Each has an annotation with the digest of its source. It is written again only if the source has
-changed, so that changes by users stay until the program changes the definition too.
+Each has an annotation with the digest of its source. It is updated only if the source has changed,
+so that changes by users stay until the program changes the definition too.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ _log: Final = logging.getLogger(__name__)
 
 
 class DefinitionRefused(PlaneError):
-    """A definition of the plane's startup that its own rules refuse."""
+    """The plane refuses a definition of this program."""
 
 
 async def ensure_definitions(registry: Registry, documents: Sequence[Document]) -> None:
@@ -38,12 +38,12 @@ async def ensure_definitions(registry: Registry, documents: Sequence[Document]) 
         await asyncio.gather(*(_ensure(registry, kind, document) for document in documents))
 
 
-async def _ensure(registry: Registry, kind: Kind, given: Document) -> None:
-    name = given["metadata"]["name"]
-    written = msgspec.json.encode(given)
-    document = msgspec.json.decode(written)
+async def _ensure(registry: Registry, kind: Kind, source: Document) -> None:
+    name = source["metadata"]["name"]
+    encoded = msgspec.json.encode(source)
+    document = msgspec.json.decode(encoded)
     annotations = document["metadata"].setdefault("annotations", {})
-    annotations[DIGEST] = sha256(written).hexdigest()
+    annotations[DIGEST] = sha256(encoded).hexdigest()
     record = registry.store.find(STORAGE, name)
     try:
         if record is None:
@@ -63,8 +63,8 @@ def _is_due(metadata: Document, digest: str) -> bool:
     """Whether the definition has another source. One that is being deleted is not updated."""
     if "deletionTimestamp" in metadata:
         return False
-    known: str = metadata.get("annotations", {}).get(DIGEST, "")
-    return known != digest
+    stored_digest: str = metadata.get("annotations", {}).get(DIGEST, "")
+    return stored_digest != digest
 
 
 def _renewed(present: Document, document: Document) -> Document:

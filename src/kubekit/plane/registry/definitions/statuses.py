@@ -61,7 +61,7 @@ def accepted_names(status: Mapping[str, Any]) -> CrdNames:
 
 
 def stored_versions(status: Mapping[str, Any], storage_version: str) -> list[str]:
-    """The versions that objects may be stored in, including the given one."""
+    """The versions that objects may be stored in, including the current storage version."""
     known: list[str] = [*(status.get("storedVersions") or ())]
     return known if storage_version in known else [*known, storage_version]
 

@@ -54,7 +54,7 @@ class ParsedSpec:
                 self.spec, names, dict(annotations), terminating=terminating
             )
             kinds = tuple(served)
-            self._by_names = {key: kinds}  # only one: former names do not come back
+            self._by_names = {key: kinds}  # one entry only: former names rarely return
         return kinds
 
 
@@ -135,7 +135,7 @@ def entry_of(record: Record) -> StoredDefinition:
 
 _decoder: Final = msgspec.json.Decoder(_Document)
 _spec_decoder: Final = msgspec.json.Decoder(CustomResourceDefinitionSpec)
-# Planes of one process share the parsed specs of equal definitions, while one uses them.
+# Planes of one process share the parsed specs of equal definitions. Unused ones are dropped.
 _known: Final[WeakValueDictionary[bytes, ParsedSpec]] = WeakValueDictionary()
 
 

@@ -48,7 +48,7 @@ _AS_OBJECT: Final = "must be object if x-kubernetes-embedded-resource is true"
 
 
 def is_convertible(schema: Schema) -> bool:
-    """Whether the structural rules can check the schema: other rules refuse it otherwise."""
+    """Whether the structural rules can check the schema. If not, other rules refuse it."""
     unsupported = (schema.get(keyword) for keyword in _UNSUPPORTED)
     if any(unsupported) or "additionalItems" in schema or schema.get(PRESERVE) is False:
         return False

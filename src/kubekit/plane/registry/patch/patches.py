@@ -1,4 +1,4 @@
-"""Applies a patch of any type but apply to a document."""
+"""Applies patches to documents: all patch types except server-side apply."""
 
 from kubekit.api.errors import UnsupportedMediaType
 from kubekit.client.options import PatchType

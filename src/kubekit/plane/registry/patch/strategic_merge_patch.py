@@ -123,7 +123,7 @@ def _directive(patch: Document, position: _Position) -> str:
 
 
 def _retained(old: Document, patch: Document, position: _Position) -> Document:
-    """A copy of the old fields that may stay."""
+    """A copy of the old fields that the patch does not remove."""
     if _RETAIN not in patch:
         return dict(old)
     names = _values(patch[_RETAIN], _RETAIN, position)
@@ -265,7 +265,7 @@ def _key(entry: Document, position: _Position) -> str:
 
 
 def _values(values: object, what: str, position: _Position) -> dict[str, None]:
-    """The texts, each once, in their order."""
+    """The texts without duplicates, in order."""
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         raise position.refusal(f"{what} must be a list of strings")
     return dict.fromkeys(values)

@@ -17,7 +17,7 @@ _HOUR: Final = timedelta(hours=1)
 _DAY: Final = timedelta(days=1)
 _YEAR: Final = timedelta(days=365)
 
-# Below the limit: in these units, the second one left out when it is None.
+# The limit, and the units of ages below it. The second unit is None if there is only one.
 _SHAPES: Final = (
     (120 * _SECOND, (_SECOND, "s"), None),
     (10 * _MINUTE, (_MINUTE, "m"), (_SECOND, "s")),

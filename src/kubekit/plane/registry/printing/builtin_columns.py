@@ -57,7 +57,7 @@ def _text(*path: str) -> Cell:
 
 
 def _count(*fields: str) -> Cell:
-    """How many entries the fields have together."""
+    """The total number of entries in the fields."""
 
     def cell(document: Document, _: datetime) -> object:
         return sum(len(document.get(field) or ()) for field in fields)
@@ -184,7 +184,7 @@ _ROLES: Final = (
 )
 _BINDINGS: Final = (
     NAME,
-    _column("Role", "The role that is given.", _role),
+    _column("Role", "The role that is granted.", _role),
     AGE,
     _column("Users", "The users it is given to.", _subjects("User"), wide=True),
     _column("Groups", "The groups it is given to.", _subjects("Group"), wide=True),

@@ -41,7 +41,7 @@ _IN_JSON: Final = frozenset({".dockercfg", ".dockerconfigjson"})
 
 
 def namespace(document: Document, old: Document | None) -> Iterator[FieldError]:
-    """A namespace has its name as a label, and a finalizer until its content is deleted."""
+    """Namespaces: add the label with the name, and the finalizer that holds it until it is empty."""
     metadata = document["metadata"]
     metadata["labels"] = metadata.get("labels", {}) | {_NAME_LABEL: metadata["name"]}
     document["spec"] = spec = dict(document.get("spec", {}))

@@ -20,7 +20,7 @@ _FINALIZERS: Final = "metadata.finalizers"
 
 
 class _Faults:
-    """Checks strings of one type, with a cache for the few that occur in every object.
+    """Checks strings of one type, with a cache: the same few occur in every object.
 
     Only valid strings are cached.
     """

@@ -87,6 +87,6 @@ def _forbidden(why: str) -> FieldError:
 
 
 def _wrong(kind: str, problems: list[FieldError]) -> Invalid:
-    """The refusal, with the text that servers use for options, which have no name."""
+    """The error, with the text of a Kubernetes server for options, which have no name."""
     resource = Resource(group="meta.k8s.io", version="v1", kind=kind, plural="")
     return errors.invalid(resource, "", problems)

@@ -17,12 +17,12 @@ _KINDS: Final = ("ServiceAccount", "User", "Group")
 
 
 def role(document: Document, _old: Document | None) -> Iterator[FieldError]:
-    """A Role's rules are about resources."""
+    """Roles: the rules must be about resources."""
     yield from _rules_errors(document, namespaced=True)
 
 
 def cluster_role(document: Document, _old: Document | None) -> Iterator[FieldError]:
-    """A ClusterRole's rules are about resources or paths, and may be the sum of other roles'."""
+    """ClusterRoles: the rules are about resources or paths, or aggregated from other roles."""
     yield from _rules_errors(document, namespaced=False)
     sum_of = document.get("aggregationRule")
     if sum_of is None:
@@ -42,12 +42,12 @@ def cluster_role(document: Document, _old: Document | None) -> Iterator[FieldErr
 
 
 def role_binding(document: Document, old: Document | None) -> Iterator[FieldError]:
-    """A RoleBinding gives a role of its namespace, or a ClusterRole within it."""
+    """RoleBindings: they grant a Role of the namespace, or a ClusterRole within the namespace."""
     yield from _binding_errors(document, old, ("Role", "ClusterRole"), namespaced=True)
 
 
 def cluster_role_binding(document: Document, old: Document | None) -> Iterator[FieldError]:
-    """A ClusterRoleBinding gives a ClusterRole everywhere."""
+    """ClusterRoleBindings: they grant a ClusterRole in all namespaces."""
     yield from _binding_errors(document, old, ("ClusterRole",), namespaced=False)
 
 

@@ -1,7 +1,7 @@
 """Checks that types cannot express: alternatives, and the number of members of an object.
 
-The types of `strict_types` skip these keywords. A prober checks them on a document that is valid
-otherwise; it visits only branches that use them.
+The types of `strict_types` ignore these keywords. A probe checks them on a document that is otherwise
+valid. It visits only branches that use them.
 """
 
 from collections.abc import Callable, Mapping
@@ -30,8 +30,8 @@ def prober(schema: Schema, judge: Judge) -> Probe | None:
 
 def _is_set(schema: Schema, name: str) -> bool:
     """Whether the keyword has a value; the anyOf of an int-or-string only repeats its type."""
-    given = schema.get(name)
-    return given is not None and given != [] and not (name == "anyOf" and given == _EITHER)
+    value = schema.get(name)
+    return value is not None and value != [] and not (name == "anyOf" and value == _EITHER)
 
 
 def _own(schema: Schema, judge: Judge) -> Probe | None:

@@ -1,13 +1,13 @@
 """Conforms a document to its schema: prunes, defaults and validates it.
 
 `api.structural` computes the exact result and every error, in Python. Most documents are valid, and
-for those a fast path gives the same result: `strict_types` builds msgspec types from the schema,
-`defaulting` fills in defaults, and `alternatives` checks what types cannot express. A document that
-the fast path accepts, the exact functions would accept unchanged; a document that it refuses takes
-the exact path, so refusing too much costs only time.
+a fast path gives the same result for them: `strict_types` builds msgspec types from the schema,
+`defaulting` fills in defaults, and `alternatives` checks what types cannot express. The fast path
+only accepts documents that the exact functions would accept unchanged. A document that it refuses
+takes the exact path, so an unnecessary refusal costs only time.
 
 The exact path takes some microseconds per value and blocks the event loop. A document with more
-values than `MOST_VALUES` is therefore accepted as it is, or refused for its first error. A schema
+values than `MOST_VALUES` is therefore accepted unchanged, or refused with its first error. A schema
 with more than `MOST_NODES` always takes the exact path: building its types would take longer.
 """
 
@@ -40,14 +40,14 @@ from kubekit.plane.registry.schema.strict_types import check, type_of
 MOST_ERRORS: Final = 100
 MOST_VALUES: Final = 100_000  # about half a second
 MOST_NODES: Final = 20_000
-MOST_BESIDE: Final = 8  # fast paths; each takes as much memory as the types of the schema
+MOST_BESIDE: Final = 8  # fast paths beside the main one; each has types of its own in memory
 
 _Find = Callable[[Document], str | None]
 """Fills in defaults and finds the first error."""
 
 _LONGEST: Final = 200  # characters of an error
 _TOO_MUCH: Final = (
-    "it takes too long under its schema, which has too many alternatives, patterns or defaults for "
+    "its validation takes too long: the schema has too many alternatives, patterns or defaults for "
     "so large a document"
 )
 _UNFIT: Final = "It fits too few or too many of the alternatives, or has so many properties"
@@ -59,9 +59,9 @@ _FIELD: Final = re.compile(r"Object (?:contains )?(.*) field `(.*)`", re.DOTALL)
 class Conformed:
     """The document as it would be stored.
 
-    ``unknown`` are the dropped fields, ``errors`` the errors in the rest; of both the first
-    `MOST_ERRORS`. ``unreadable`` is an error that makes the request a bad request and not an
-    invalid object, because the document does not decode as its kind; empty if there is none.
+    ``unknown`` are the dropped fields, and ``errors`` the errors in the rest; each has at most
+    `MOST_ERRORS` entries. ``unreadable`` is the error of a document that does not decode as its kind:
+    the request is then a BadRequest, not Invalid. It is empty for all other documents.
     """
 
     document: Document
@@ -92,8 +92,8 @@ class Conformance:
     def conform(self, document: Document, old: Document | None = None) -> Conformed:
         """The conformed document. The argument may be modified and reused in the result.
 
-        With the ``old`` document that it replaces, errors that the old one had are not reported. A
-        part that is the identical object as in the old document was validated when that was stored.
+        ``old`` is the document that it replaces. Errors that the old one has are not reported. A part
+        that is the identical object in both was validated when the old one was stored.
         """
         find = self._fault if old is None else self._fault_beside(document, old)
         validation_budget.start()
@@ -112,9 +112,9 @@ class Conformance:
     def completed(self, document: Document) -> Document | None:
         """A stored document as it is read with this schema, which may be newer.
 
-        Unknown fields are dropped, new defaults are filled in, and nothing is validated. None if
-        that changes nothing, which is decided fast, or if the defaults would make it larger than
-        any object that can be stored. The argument may be modified.
+        Unknown fields are dropped, new defaults are filled in, and nothing is validated. The result
+        is None if that changes nothing, or exceeds the validation budget. The argument may be
+        modified.
         """
         fill, find = self._quick
         validation_budget.start()
@@ -140,21 +140,21 @@ class Conformance:
 
     def _fault_beside(self, document: Document, old: Document) -> "_Find":
         """The check for the parts of a document that differ from the old one."""
-        kept = tuple(
+        unchanged = tuple(
             name
             for name in self._parts
             if (part := document.get(name)) is not None and part is old.get(name)
         )
-        if not kept:
+        if not unchanged:
             return self._fault
-        find = self._beside.get(kept)
+        find = self._beside.get(unchanged)
         if find is None and len(self._beside) >= MOST_BESIDE:
             return self._fault
         if find is None:
-            properties = self._schema["properties"] | {key: {PRESERVE: True} for key in kept}
+            properties = self._schema["properties"] | {key: {PRESERVE: True} for key in unchanged}
             rest = {**self._schema, "properties": properties}
             beside = Conformance(rest, self._judge.matches, custom=self._custom)
-            find = self._beside[kept] = beside._fault
+            find = self._beside[unchanged] = beside._fault
         return find
 
     @cached_property
@@ -220,10 +220,10 @@ class Conformance:
 
 
 def _ratcheted(document: Document, old: Document, schema: Schema, judge: Judge) -> list[FieldError]:
-    """The errors of a document without those that the old one had (validation ratcheting).
+    """The errors of a document that the old one does not have (validation ratcheting).
 
-    A schema may become stricter than the stored objects: an update is then refused only for what it
-    changes. The old document is compared as it would be read now, with the current defaults.
+    A schema may become stricter than the stored objects. Then an update is refused only for errors
+    in the parts that it changes. The old document is compared with the current defaults filled in.
     """
     complete = with_defaults(prune(old, schema), schema, judge.spend)
     return faults(document, schema, judge, coerced(complete, schema).document)
@@ -240,9 +240,9 @@ def _mistyped(errors: list[FieldError]) -> str:
 
 
 def _sure_defaults(schema: Schema, judge: Judge) -> tuple[str, ...]:
-    """The top-level fields whose defaults are valid and need no check each time.
+    """The top-level fields whose defaults are valid, so that they need no check each time.
 
-    With checks of the object as a whole, no field can be left out.
+    There are none if the schema has checks of the object as a whole.
     """
     sure = []
     for name, known in schema.get("properties", {}).items():

@@ -1,7 +1,6 @@
-"""Fills in defaults in place, with functions that are built once per schema.
+"""Fills in defaults in place. The functions that do so are built once per schema.
 
-They visit only branches with a default, and leave invalid nulls in place: a document with one takes
-the exact path.
+They visit only branches with a default. Invalid nulls stay: a document with one takes the exact path.
 """
 
 from collections.abc import Callable
@@ -16,15 +15,15 @@ from kubekit.plane.registry.schema import validation_budget
 
 Fill = Callable[[Any], None]
 _DECODER: Final = msgspec.json.Decoder()
-_MEMBERS: Final = 4  # that are checked, and perhaps filled in, in a microsecond
-_BYTES: Final = 8  # of a default that are decoded, and encoded later, in a microsecond
+_MEMBERS: Final = 4  # members that are checked and filled in, per microsecond
+_BYTES: Final = 8  # bytes of a default that are decoded, and encoded later, per microsecond
 _Member = tuple[str, Callable[[], object] | None, bool, Fill | None]
 
 
 class UncleanDefault(ValueError):
     """A default has fields that are unknown to its own schema.
 
-    Filling it in before unknown fields are dropped would differ from doing so afterwards.
+    The order of filling in and of dropping unknown fields would then change the result.
     """
 
 

@@ -72,7 +72,7 @@ def _matches(pattern: str, text: str) -> bool:
 
 
 _matches_again: Final = lru_cache(_CACHED)(_matches)
-"""A cache for short strings, of which the same few occur in every object."""
+"""A cache for short strings: the same few occur in every object."""
 
 
 @lru_cache(_COMPILED)

@@ -65,7 +65,7 @@ class Opaque:
 
 
 class Wide(Opaque):
-    """The type of objects with many fields, which may be many: their structs are not kept."""
+    """The type of wide objects inside lists and maps. Their structs are dropped to save memory."""
 
     __slots__ = ("value",)
 

@@ -1,8 +1,8 @@
 """The time budget for the validation of one document, which blocks the event loop.
 
-Most checks of a schema take time in proportion to the document. Some do not: a value may have many
-alternatives, a large enum, a pattern of many steps, or many defaults. One untrusted client may
-write both the schema and the document, so their common cost is counted, in measured microseconds,
+The time of most checks is proportional to the size of the document. Some take longer: a value may
+have many alternatives, a large enum, a pattern of many steps, or many defaults. An untrusted client
+may write both the schema and the document. So the cost of these checks is counted in microseconds,
 and validation stops when it exceeds the budget.
 """
 
@@ -35,7 +35,7 @@ def stop() -> None:
 
 
 def spend(microseconds: float) -> None:
-    """Count the time, in advance if it is known."""
+    """Count this time. Raises `BudgetExceeded`. Call it before the work, if its time is known."""
     _meter.left -= microseconds
     if _meter.left < 0:
         raise BudgetExceeded

@@ -133,7 +133,7 @@ def test_every_field_has_an_owner_and_every_owner_a_field(made):
     part = story.shape.part("")
 
     assert contains(all_of(story), part.owned(story.live))
-    assert contains(part.there(story.live), all_of(story))
+    assert contains(part.fields_in(story.live), all_of(story))
 
 
 @given(stories())
@@ -183,7 +183,7 @@ def test_an_empty_apply_removes_only_its_own_fields(made, data):
     story.apply("m", None)
 
     assert "m" not in {entry["manager"] for entry in story.entries}
-    assert contains(story.shape.part("").there(story.live), shared)
+    assert contains(story.shape.part("").fields_in(story.live), shared)
 
 
 @given(kinds(), st.lists(MANAGERS, max_size=6), st.data())

@@ -226,10 +226,10 @@ async def test_w1_a_change_that_waits_for_a_webhook_blocks_no_other():
 
     outer = asyncio.ensure_future(queue.run(asking()))
     await settle()
-    assert (bench.under_way, queue.in_flight, queue.away) == (["inner"], 1, 1)
+    assert (bench.under_way, queue.in_flight, queue.suspended) == (["inner"], 1, 1)
     await bench.finish()
     assert await outer == "inner"
-    assert (fairness.free, queue.in_flight, queue.away) == (1, 0, 0)
+    assert (fairness.free, queue.in_flight, queue.suspended) == (1, 0, 0)
 
 
 @async_test
@@ -274,7 +274,7 @@ async def test_a_change_cancelled_while_it_waits_for_a_webhook_leaves_nothing():
     answers[1].set_exception(ValueError("no"))
     await asyncio.gather(*tasks, return_exceptions=True)
     assert ends == ["CancelledError", "ValueError"]
-    assert (fairness.free, queue.in_flight, queue.away) == (1, 0, 0)
+    assert (fairness.free, queue.in_flight, queue.suspended) == (1, 0, 0)
 
 
 @async_test

@@ -8,7 +8,7 @@ from kubekit.plane.http.messages import ServerRequest
 from kubekit.plane.identity.service_accounts import issuer_of
 from kubekit.plane.identity.web_tokens import SigningKey
 
-KEY = SigningKey.fresh()
+KEY = SigningKey.generate()
 
 
 def page(path: str, prefix: str = ""):

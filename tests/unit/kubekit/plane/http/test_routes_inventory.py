@@ -28,7 +28,7 @@ from kubekit.plane.http.interfaces import RbacCheck, ServerOptions
 from kubekit.plane.http.openapi.document_cache import documents_of
 from kubekit.plane.http.openapi.operations import paths_of
 from kubekit.plane.http.pages import Pages
-from kubekit.plane.http.routes import route, segments_of
+from kubekit.plane.http.routes import parse_route, segments_of
 from kubekit.plane.http.server import Server
 from kubekit.plane.http.verbs import verb_of
 from kubekit.plane.plane import Plane
@@ -77,7 +77,7 @@ def served_places(kinds: Kinds) -> Iterator[Place]:
     for kind in kinds:
         for path, method in itertools.product(candidates(kind, parts), METHODS):
             try:
-                found = route(kinds, segments_of(path))
+                found = parse_route(kinds, segments_of(path))
                 verb = verb_of(method, found, NOTHING)
             except ApiError:
                 continue
@@ -248,7 +248,7 @@ def test_a3_every_page_is_in_one_of_the_tables(tmp_path: Path) -> None:
         ]
         questions = {place.question for place in served_places(kinds)} - {""}
 
-        assert set(pages._WINGS.values()) == set(WINGS)
+        assert set(pages._PAGES.values()) == set(WINGS)
         assert unplaced == []
         assert questions == {*OPEN_QUESTIONS, *CLOSED_QUESTIONS}
 

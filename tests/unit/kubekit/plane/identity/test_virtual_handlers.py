@@ -23,7 +23,7 @@ from kubekit.plane.users import User
 from tests.support.kubekit.registry_builders import SPACE, World, scenario
 
 REVIEWS = {kind.resource.kind: kind for kind in builtins.reviews()}
-KEY = SigningKey.fresh()
+KEY = SigningKey.generate()
 
 
 async def asked(world: World, kind: str, document: dict[str, object], user: User) -> object:

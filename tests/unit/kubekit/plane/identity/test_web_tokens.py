@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 from kubekit.plane.identity.web_tokens import KeyRefused, SigningKey
 from tests.support.generated import depth
 
-KEY = SigningKey.fresh()
+KEY = SigningKey.generate()
 CLAIMS = b'{"sub":"zoe"}'
 TOKEN = KEY.sign(CLAIMS)
 
@@ -41,7 +41,7 @@ def test_whatever_is_signed_is_read(claims):
 
 def test_another_key_reads_nothing():
     """Not even if the header claims that the token is its own."""
-    other = SigningKey.fresh()
+    other = SigningKey.generate()
     _, claims, signature = TOKEN.split(".")
     head = other.sign(b"{}").split(".")[0]
     assert (other.read(TOKEN), other.read(f"{head}.{claims}.{signature}")) == (None, None)

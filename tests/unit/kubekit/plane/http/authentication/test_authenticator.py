@@ -110,6 +110,6 @@ def test_the_head_of_a_request_is_judged_like_the_whole():
     known = Authenticator(tokens, environment, anonymous_health=True)
     tokens.accept("one", ZOE, timedelta(hours=1))
     head = {"authorization": "Bearer one"}
-    answers = [known.knows(head, Caller()), known.knows({}, Caller())]
+    answers = [known.is_authenticated(head, Caller()), known.is_authenticated({}, Caller())]
     clock.pass_(hours=1)
-    assert [*answers, known.knows(head, Caller())] == [True, False, False]
+    assert [*answers, known.is_authenticated(head, Caller())] == [True, False, False]

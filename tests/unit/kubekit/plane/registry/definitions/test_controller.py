@@ -480,7 +480,7 @@ def test_d7_crd_count(tmp_path):
         kind = registry.kinds.require("apiextensions.k8s.io/v1", "CustomResourceDefinition")
         for plural in ("ones", "twos"):
             await registry.create(kind, "", definition(plural), PLAIN_WRITE)
-        with pytest.raises(Forbidden, match="there are 2 of them already"):
+        with pytest.raises(Forbidden, match="the limit of this plane is 2"):
             await registry.create(kind, "", definition("threes"), PLAIN_WRITE)
         await registry.delete(kind, "", "ones.example.com", PLAIN_DELETE)
         await definitions.worker.rest()
@@ -504,7 +504,7 @@ def test_d7_crd_room(tmp_path):
         kind = registry.kinds.require("apiextensions.k8s.io/v1", "CustomResourceDefinition")
         long = definition("ones", names={"shortNames": [f"{'n' * 50}{n}" for n in range(50)]})
         await registry.create(kind, "", long, PLAIN_WRITE)
-        with pytest.raises(Forbidden, match="there are 5000 bytes of them already"):
+        with pytest.raises(Forbidden, match="the limit of this plane is 5000 bytes"):
             await registry.create(kind, "", definition("twos"), PLAIN_WRITE)
         short = {"spec": {"names": {"shortNames": None}}}
         await registry.patch(kind, "", "ones.example.com", PatchType.MERGE, short, PLAIN_WRITE)
