@@ -105,10 +105,10 @@ def _cut(text: str) -> str:
 
 
 def _quoted(value: str) -> str:
-    shown = _CREDENTIAL.sub(_hide, value)
-    if _UNQUOTED.fullmatch(shown) and shown.isprintable():
-        return shown
-    escaped = shown.replace("\\", "\\\\").replace('"', '\\"')
+    redacted = _CREDENTIAL.sub(_hide, value)
+    if _UNQUOTED.fullmatch(redacted) and redacted.isprintable():
+        return redacted
+    escaped = redacted.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{"".join(map(_escaped, escaped))}"'
 
 

@@ -18,8 +18,8 @@ from kubekit.runtime.sources import To
 
 def identity(cell: Cluster, namespace: str) -> ProjectNamespace | None:
     """The project, and the namespace in it, that a namespace of the cell is a copy of."""
-    found = cell.informers.of(Namespace).cache.get("", namespace)
-    return None if found is None else federation.identity(found)
+    cached = cell.informers.of(Namespace).cache.get("", namespace)
+    return None if cached is None else federation.identity(cached)
 
 
 def project(identity: ProjectNamespace) -> ClusterName:

@@ -23,5 +23,5 @@ async def live_cities(client: Client, used: Iterable[str] = ()) -> frozenset[str
         listed = await client.every(LocationBinding)
     except NotFound:
         return frozenset()
-    found = city_use.offered(listed.items)
-    return found.union(used) if listed.unreadable else found
+    cities = city_use.offered(listed.items)
+    return cities.union(used) if listed.unreadable else cities

@@ -89,8 +89,8 @@ def shares(
     grants: Iterable[ResourceGrant], project: str, resource_type: str
 ) -> tuple[ContributingGrantRef, ...]:
     """The grants that add up to the limit of one type, by name."""
-    found = [share for kind, share in _all_shares(grants, project) if kind == resource_type]
-    return tuple(sorted(found, key=lambda share: share.name))
+    contributions = [share for kind, share in _all_shares(grants, project) if kind == resource_type]
+    return tuple(sorted(contributions, key=lambda share: share.name))
 
 
 def left(limit: Mapping[str, int], used: Mapping[str, int]) -> dict[str, int]:

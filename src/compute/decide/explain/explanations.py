@@ -91,9 +91,9 @@ def explain_deployment(
         return _leaving(deployment, f"{count(remaining, 'instance')} left.", now)
     status, wanted = deployment.status, desired(deployment)
     standing = f"{title(deployment)} has {progress(status.ready_replicas, wanted)}."
-    found = cause.of_deployment(deployment, instances)
-    if found:
-        return _because(deployment, standing, found, now)
+    blocker = cause.of_deployment(deployment, instances)
+    if blocker:
+        return _because(deployment, standing, blocker, now)
     return _well(deployment, standing, find(status.conditions, ConditionType.AVAILABLE))
 
 
@@ -114,9 +114,9 @@ def explain_workload(
     wanted = sum(scale.min_replicas for scale in joins.expected(workload).values())
     counted = f"{title(workload)} has {progress(status.ready_replicas, wanted)}."
     standing = _sentences(counted, Reason.PAUSED.meaning if paused else "")
-    found = cause.of_workload(workload, deployments, instances, offered)
-    if found:
-        return _because(workload, standing, found, now)
+    blocker = cause.of_workload(workload, deployments, instances, offered)
+    if blocker:
+        return _because(workload, standing, blocker, now)
     well = _well(workload, standing, find(status.conditions, ConditionType.AVAILABLE))
     return _paused(workload, well) if paused else well
 
@@ -135,15 +135,15 @@ def _of_instance(
     now: datetime,
 ) -> Explanation:
     conditions = instance.status.conditions
-    found = cause.of_instance(instance, binding)
+    blocker = cause.of_instance(instance, binding)
     if instance.deleting:
         return _leaving(instance, "", now)
-    if found is None:
+    if blocker is None:
         ready = find(conditions, ConditionType.READY)
         return _well(instance, f"{title(instance)} is ready.", ready)
-    explanation = _because(instance, f"{title(instance)} is not ready.", found, now)
+    explanation = _because(instance, f"{title(instance)} is not ready.", blocker, now)
     quota = find(conditions, ConditionType.QUOTA_GRANTED)
-    about_quota = quota is not None and quota.reason == found.reason
+    about_quota = quota is not None and quota.reason == blocker.reason
     return (
         replace(explanation, cause=_sentences(explanation.cause, demand(claim)))
         if claim and about_quota

@@ -120,11 +120,11 @@ def _retired(policy: PropagationPolicy) -> Write[PropagationPolicy] | None:
 
 def _merged(existing: PropagationPolicy, desired: PropagationPolicy) -> PropagationPolicy:
     """The policy in use: our fields as we set them, all others as servers and admins set them."""
-    kept = {k: v for k, v in existing.metadata.annotations.items() if k != annotations.UNUSED}
+    remaining = {k: v for k, v in existing.metadata.annotations.items() if k != annotations.UNUSED}
     metadata = msgspec.structs.replace(
         existing.metadata,
         labels=existing.metadata.labels | desired.metadata.labels,
-        annotations=kept,
+        annotations=remaining,
     )
     placement = msgspec.structs.replace(
         existing.spec.placement, **_parts(desired.spec.placement, _OUR_PLACEMENT)

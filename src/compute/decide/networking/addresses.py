@@ -62,16 +62,18 @@ def network_range(network: Network, family: str) -> Prefix | Unsupported:
     configured = _configured_range(network.spec.ipam, family)
     field = f"spec.ipam.{family.lower()}Range"
     try:
-        found = ip_network(configured or _DEFAULT_RANGES[family])
+        prefix = ip_network(configured or _DEFAULT_RANGES[family])
     except ValueError as error:
         return Unsupported(f"{field}: {error}")
-    if _FAMILIES[found.version] != family:
-        return Unsupported(f"{field}: {found} is no {family} range")
-    if found.prefixlen > _LONGEST[found.version]:
-        return Unsupported(f"{field}: {found} is too small, use /{_LONGEST[found.version]} or less")
-    if any(getattr(found.network_address, kind) for kind in _NOT_FOR_MACHINES):
-        return Unsupported(f"{field}: {found} is not for machines")
-    return found
+    if _FAMILIES[prefix.version] != family:
+        return Unsupported(f"{field}: {prefix} is no {family} range")
+    if prefix.prefixlen > _LONGEST[prefix.version]:
+        return Unsupported(
+            f"{field}: {prefix} is too small, use /{_LONGEST[prefix.version]} or less"
+        )
+    if any(getattr(prefix.network_address, kind) for kind in _NOT_FOR_MACHINES):
+        return Unsupported(f"{field}: {prefix} is not for machines")
+    return prefix
 
 
 def usual_length(within: Prefix) -> int:

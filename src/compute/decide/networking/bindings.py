@@ -95,16 +95,16 @@ def _assigned(
 ) -> dict[int, NetworkBinding]:
     """A binding of its own for each interface that can have one: that of its name, or any other."""
     free = dict(sorted(own.items()))
-    found: dict[int, NetworkBinding] = {}
+    assigned: dict[int, NetworkBinding] = {}
     for number, need in enumerate(needs):
         named = free.get(names.network_binding(deployment.metadata.name, number))
         if named is not None and _is_same(named.spec, need):
-            found[number] = free.pop(named.metadata.name)
+            assigned[number] = free.pop(named.metadata.name)
     for number, need in enumerate(needs):
         fitting = next((b for b in free.values() if _is_same(b.spec, need)), None)
-        if number not in found and fitting is not None:
-            found[number] = free.pop(fitting.metadata.name)
-    return found
+        if number not in assigned and fitting is not None:
+            assigned[number] = free.pop(fitting.metadata.name)
+    return assigned
 
 
 def _is_same(one: NetworkBindingSpec, other: NetworkBindingSpec) -> bool:

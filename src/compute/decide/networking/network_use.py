@@ -99,8 +99,8 @@ def _range(network: Network, family: str) -> Prefix | None:
     """The range of a family; None where the network has none that can be used."""
     if family not in network.spec.ip_families:
         return None
-    found = network_range(network, family)
-    return None if isinstance(found, Unsupported) else found
+    prefix = network_range(network, family)
+    return None if isinstance(prefix, Unsupported) else prefix
 
 
 def relative_names(keys: Iterable[Key], namespace: str) -> tuple[str, ...]:

@@ -203,13 +203,13 @@ def _claim(
 ) -> SubnetClaim | None:
     """The claim to use, one that is ready before others; or any with our name."""
     own = names.subnet_claim(context.metadata.name)
-    found = [
+    usable = [
         claim
         for claim in claims
         if claim.metadata.namespace == context.metadata.namespace
         and (_is_for(claim.spec, context, location) or claim.metadata.name == own)
     ]
-    return min(found, key=_preference, default=None)
+    return min(usable, key=_preference, default=None)
 
 
 def _is_for(spec: SubnetClaimSpec, context: NetworkContext, location: LocationRef) -> bool:

@@ -248,9 +248,9 @@ def _trouble(city: CityProgress) -> Cause | None:
 
 def _of_instances(city: CityProgress) -> Iterator[Cause]:
     for instance in city.updated:
-        found = cause.of_instance(instance)
-        if found:
-            yield found
+        instance_cause = cause.of_instance(instance)
+        if instance_cause:
+            yield instance_cause
 
 
 def _of_others(city: CityProgress) -> Iterator[Cause]:

@@ -124,7 +124,7 @@ def _cities(snapshot: RolloutSnapshot) -> Iterator[CityProgress]:
 
 
 def _by_deployment(instances: Iterable[Instance]) -> Mapping[str, tuple[Instance, ...]]:
-    found: defaultdict[str, tuple[Instance, ...]] = defaultdict(tuple)
+    by_deployment: defaultdict[str, tuple[Instance, ...]] = defaultdict(tuple)
     for instance in sorted(instances, key=joins.order):
-        found[joins.deployment_name(instance)] += (instance,)
-    return found
+        by_deployment[joins.deployment_name(instance)] += (instance,)
+    return by_deployment

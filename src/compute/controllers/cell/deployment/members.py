@@ -34,8 +34,8 @@ async def any_left(client: Client, deployment: WorkloadDeployment) -> bool:
     """Whether any Instance has the deployment's label, read live."""
     selector = f"{labels.DEPLOYMENT_UID}={deployment.metadata.uid}"
     options = ListOptions(label_selector=selector, limit=1)
-    found = await client.list(Instance, deployment.metadata.namespace, options)
-    return bool(found.items or found.unreadable)
+    listed = await client.list(Instance, deployment.metadata.namespace, options)
+    return bool(listed.items or listed.unreadable)
 
 
 def controller_uid(obj: Object) -> str:

@@ -153,9 +153,7 @@ class InstanceReconciler:
                 self._report_orphaned_claim(cell, instance, step.event)
             return DONE
         await self._write_status(cell, instance, self._conditions(cell, instance))
-        if (
-            remaining
-        ):  # the provider stops the machine and then removes its finalizer: a watch event
+        if remaining:  # a watch event reports when the provider removes its finalizer
             return DONE
         deleted, now = instance.metadata.deletion_timestamp, self._environment.now()
         return Result(requeue_after=quota.requeue_after(deleted, now))

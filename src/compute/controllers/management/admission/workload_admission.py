@@ -106,10 +106,10 @@ class WorkloadAdmission:
             return projects.sole()
         if not name:
             raise Forbidden(f"the request names no project: {PARENT_NAME} is missing")
-        found = projects.find(cluster_name(name.rpartition("/")[2]))
-        if found is None:
+        cluster = projects.find(cluster_name(name.rpartition("/")[2]))
+        if cluster is None:
             raise Unavailable(f"the project {name} is not known here yet; try again in a moment")
-        return found
+        return cluster
 
     def _refuse_terminating(self, cluster: Cluster) -> None:
         """Refuse a new Workload in a project that is deleting, as in a deleting namespace."""
@@ -182,8 +182,8 @@ async def _terminating(
 
 
 async def _refuse_if_deleting(client: Client, network: NetworkUse) -> FieldError | None:
-    found = await client.find(Network, network.name, network.namespace)
-    if found is None or not found.deleting:
+    existing = await client.find(Network, network.name, network.namespace)
+    if existing is None or not existing.deleting:
         return None
     return forbidden(
         network.path,

@@ -172,14 +172,14 @@ async def _unreachable_cells(
 ) -> tuple[CellUnreachable, ...]:
     """The cells of a deployment's city, if it has any and all are unreachable."""
     city = copy.metadata.labels.get(labels.TOPOLOGY_CITY_CODE)
-    found: list[CellUnreachable] = []
+    unreachable_cells: list[CellUnreachable] = []
     for cluster in hub.informers.of(karmada.MemberCluster).cache.list():
         if cluster.metadata.labels.get(labels.TOPOLOGY_CITY_CODE) == city and not cluster.deleting:
             unreachable = await _unreachable_cell(hub, cluster.metadata.name, read)
             if unreachable is None:
                 return ()
-            found.append(unreachable)
-    return tuple(found)
+            unreachable_cells.append(unreachable)
+    return tuple(unreachable_cells)
 
 
 async def _last_heartbeat(hub: Cluster, cell: str, ready: Condition) -> datetime:

@@ -135,8 +135,12 @@ class Projector:
 
 async def _cached(request: Request, project: Cluster, hub: Cluster) -> _View:
     namespace, name = request.namespace, request.name
-    found = await live.cached(project, Namespace, namespace)
-    copy = await live.cached(hub, Instance, name, _hub_namespace_of(found)) if found else None
+    project_namespace = await live.cached(project, Namespace, namespace)
+    copy = (
+        await live.cached(hub, Instance, name, _hub_namespace_of(project_namespace))
+        if project_namespace
+        else None
+    )
     projection = project.informers.of(Instance).cache.get(namespace, name)
     owners = project.informers.of(WorkloadDeployment).cache
     return _View(copy, projection, owners.get(namespace, _owner_name(copy)))
@@ -167,10 +171,10 @@ def _only_updates(view: _View) -> bool:
 
 async def _read_all_live(request: Request, project: Cluster, hub: Cluster) -> _View:
     namespace, name = request.namespace, request.name
-    found = await live.certain(project, Namespace, namespace)
-    if found is None:
+    project_namespace = await live.certain(project, Namespace, namespace)
+    if project_namespace is None:
         return _View()  # everything in it is gone
-    copy = await live.certain(hub, Instance, name, _hub_namespace_of(found))
+    copy = await live.certain(hub, Instance, name, _hub_namespace_of(project_namespace))
     projection = await live.find(project, Instance, name, namespace)
     owner_name = _owner_name(copy)
     if not owner_name:

@@ -22,14 +22,14 @@ async def lacking(project: Cluster, workload: Workload) -> Lack:
     informer = project.informers.of(Network)
     if informer.served is False:
         return Lack()
-    found = {
+    by_key = {
         (namespace, name): await live.cached_or_live(project, Network, name, namespace)
         for namespace, name in _named(workload)
     }
     return Lack(
-        missing=frozenset(key for key, network in found.items() if network is None),
+        missing=frozenset(key for key, network in by_key.items() if network is None),
         terminating=frozenset(
-            key for key, network in found.items() if network and network.deleting
+            key for key, network in by_key.items() if network and network.deleting
         ),
     )
 

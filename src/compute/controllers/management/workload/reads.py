@@ -19,8 +19,8 @@ def deployments(project: Cluster, workload: Workload) -> tuple[WorkloadDeploymen
     """All deployments that reference the uid of this Workload."""
     deployments = project.informers.of(WorkloadDeployment).cache
     deployments.add_index(_BY_WORKLOAD, _workload_uid)
-    found = deployments.by(_BY_WORKLOAD, workload.metadata.uid)
-    return tuple(d for d in found if d.metadata.namespace == workload.metadata.namespace)
+    named = deployments.by(_BY_WORKLOAD, workload.metadata.uid)
+    return tuple(d for d in named if d.metadata.namespace == workload.metadata.namespace)
 
 
 def _workload_uid(deployment: WorkloadDeployment) -> Iterator[str]:
@@ -34,9 +34,9 @@ def name_conflicts(project: Cluster, workload: Workload) -> Iterator[WorkloadDep
     deployments = project.informers.of(WorkloadDeployment).cache
     meta = workload.metadata
     for placement, city in joins.expected(workload):
-        found = deployments.get(meta.namespace, names.deployment(meta.name, placement, city))
-        if found is not None and found.spec.workload_ref.uid != meta.uid:
-            yield found
+        holder = deployments.get(meta.namespace, names.deployment(meta.name, placement, city))
+        if holder is not None and holder.spec.workload_ref.uid != meta.uid:
+            yield holder
 
 
 def is_served(project: Cluster, deployments: Iterable[WorkloadDeployment]) -> bool:
@@ -53,5 +53,5 @@ async def live_deployments(client: Client, workload: Workload) -> tuple[Workload
     """The deployments of a Workload, read live: the cache may lack some."""
     uid = workload.metadata.uid
     wanted = ListOptions(label_selector=f"{labels.WORKLOAD_UID}={uid}")
-    found = await client.every(WorkloadDeployment, workload.metadata.namespace, wanted)
-    return tuple(d for d in found.items if d.spec.workload_ref.uid == uid)
+    listed = await client.every(WorkloadDeployment, workload.metadata.namespace, wanted)
+    return tuple(d for d in listed.items if d.spec.workload_ref.uid == uid)
