@@ -1,11 +1,11 @@
 """Following a collection: its objects first, then each change, until the caller closes the stream.
 
 A paged list gives the state, and a watch from its version keeps it up to date. A watch that ends is
-resumed from the last change or bookmark. Only an expired version causes a new list, which is yielded
-like the first: the caller finds out what differs. Every error is reported and retried after a pause,
-so a follower never ends by itself.
+resumed from the last change or bookmark. After an expired version there is a new list, which is
+yielded like the first: the caller compares it with its own state. Every error is reported and retried
+after a pause, so a follower never ends by itself.
 
-The time is that of the loop, and the jitter comes from the environment: the pauses of many followers
+The time is that of the loop, and the jitter comes from the environment. So the pauses of many followers
 do not coincide, and a run can be repeated.
 """
 
@@ -35,13 +35,16 @@ from kubekit.environment import ExecutionEnvironment
 Report = Callable[[Exception | None], None]
 
 _PAGE: Final = 500  # objects
-_LIST_PATIENCE: Final = 90.0  # seconds for a page; a server gives up after 60
-_WATCH_SECONDS: Final = (300, 600)  # how long a watch is asked to last, drawn anew for each
-_GRACE: Final = 30.0  # seconds after its time when a watch must have ended
+_PAGE_TIMEOUT: Final = 90.0  # seconds for a page; a server gives up after 60
+_WATCH_SECONDS: Final = (
+    300,
+    600,
+)  # the range of the timeout that a watch requests, chosen randomly
+_GRACE: Final = 30.0  # seconds after its timeout until a watch counts as half open
 _HEALTHY_AFTER: Final = 1.0  # seconds; a watch that ends before that counts as failed
 _BURST: Final = 100  # changes yielded before other tasks run
 _PAUSES: Final = (0.8, 30.0)  # seconds after an error: the first, and the most
-_LONGEST_RETRY_AFTER: Final = 300.0  # seconds that a Retry-After is honoured for
+_LONGEST_RETRY_AFTER: Final = 300.0  # seconds; a longer Retry-After is cut to this
 _ABSENCE_PAUSES: Final = (1.0, 10.0)  # the same for a kind that is not served
 # Errors that do not affect the version: the watch is resumed.
 _PASSING: Final = (TooManyRequests, Unavailable)
@@ -58,8 +61,8 @@ class NotServed(Exception):
 class ListPage(Generic[K]):
     """One page of a list; ``is_first`` and ``is_last`` mark its bounds.
 
-    A first page after one that was not the last starts over: the previous list is abandoned. Only
-    after the last page is it known which objects do not exist. ``sources`` are as in the `Listing`.
+    If a first page follows a page that was not the last, the previous list was abandoned. Which objects
+    no longer exist is known only after the last page. ``sources`` are as in the `Listing`.
     """
 
     items: tuple[K, ...]
@@ -80,8 +83,8 @@ def follow(  # noqa: PLR0913, PLR0917 -- three parameters name what is followed
 ) -> AsyncGenerator[ListPage[K] | TypedEvent[K], None]:
     """The pages of a list, then the changes and bookmarks. Close it with `aclosing`.
 
-    Of the options only the selectors count, and the limit as the size of a page. ``report`` is called
-    with an error when it first occurs or changes, and with None when it is over.
+    Only the selectors of the options are used, and the limit, which is the page size. ``report`` is
+    called with an error when it first occurs or changes, and with None when it is over.
     """
     collection = _Collection(client, kind, namespace, options)
     return _Follower(collection, environment.chance, report).steps()
@@ -89,7 +92,7 @@ def follow(  # noqa: PLR0913, PLR0917 -- three parameters name what is followed
 
 @dataclass(frozen=True, slots=True)
 class _Collection(Generic[K]):
-    """What is followed, and the requests for it."""
+    """The collection to follow, and the requests for it."""
 
     client: Client
     kind: type[K]
@@ -103,10 +106,12 @@ class _Collection(Generic[K]):
             limit=0 if whole else self.options.limit or _PAGE,
         )
 
-    async def page(self, wanted: ListOptions) -> Listing[K]:
-        deadline = asyncio.get_running_loop().time() + _LIST_PATIENCE
+    async def page(self, page_options: ListOptions) -> Listing[K]:
+        deadline = asyncio.get_running_loop().time() + _PAGE_TIMEOUT
         try:
-            return await in_time(self.client.list(self.kind, self.namespace, wanted), deadline)
+            return await in_time(
+                self.client.list(self.kind, self.namespace, page_options), deadline
+            )
         except (NotFound, MethodNotAllowed) as refusal:
             raise NotServed(self.kind.RESOURCE) from refusal
 
@@ -130,57 +135,59 @@ class _Follower(Generic[K]):
         self._report = report
         self._version = ""  # everything up to it is yielded; empty when a list is due
         self._number: int | None = None  # the same as a number, where it is one
-        self._whole = False  # the next list is not paged: the version of the pages expired
-        self._reported = ""
-        self._settled = False
-        self._pace = JitteredBackoff(chance, *_PAUSES)
-        self._absence = JitteredBackoff(chance, *_ABSENCE_PAUSES)
+        self._unpaged = False  # the next list is not paged: the version of the pages expired
+        self._last_reported = ""
+        self._is_healthy = False
+        self._backoff = JitteredBackoff(chance, *_PAUSES)
+        self._not_served_backoff = JitteredBackoff(chance, *_ABSENCE_PAUSES)
 
     async def steps(self) -> AsyncGenerator[ListPage[K] | TypedEvent[K], None]:
         while True:
             pause = 0.0
             try:
-                async with aclosing(self._watched() if self._version else self._listed()) as steps:
+                async with aclosing(
+                    self._watch_changes() if self._version else self._list_pages()
+                ) as steps:
                     async for step in steps:
                         yield step
-                        del step  # a page is large, and the next change may be long in coming
+                        del step  # a page is large, and the next change may take long to arrive
             except Exception as error:  # noqa: BLE001 -- a follower survives every error
                 pause = self._pause_after(error)
             await asyncio.sleep(pause)
 
-    async def _listed(self) -> AsyncGenerator[ListPage[K] | TypedEvent[K], None]:
-        wanted = first = self._collection.first_page(whole=self._whole)
+    async def _list_pages(self) -> AsyncGenerator[ListPage[K] | TypedEvent[K], None]:
+        page_options = first = self._collection.first_page(whole=self._unpaged)
         while True:
-            page = await self._collection.page(wanted)
+            page = await self._collection.page(page_options)
             more, version = page.continue_, page.resource_version
             if not version:
                 raise InternalError("the server's list has no resourceVersion to watch from")
             if not more:
                 self._advance(version)
-                self._whole = False
+                self._unpaged = False
             yield ListPage(
-                page.items, version, page.unreadable, wanted is first, not more, page.sources
+                page.items, version, page.unreadable, page_options is first, not more, page.sources
             )
             if not more:
                 return
-            wanted = next_page(first, more)
+            page_options = next_page(first, more)
             await asyncio.sleep(0)
 
-    async def _watched(self) -> AsyncGenerator[ListPage[K] | TypedEvent[K], None]:
+    async def _watch_changes(self) -> AsyncGenerator[ListPage[K] | TypedEvent[K], None]:
         loop = asyncio.get_running_loop()
         seconds = self._chance.randrange(*_WATCH_SECONDS)
         deadline = loop.time() + seconds + _GRACE
-        self._settled = False
+        self._is_healthy = False
         async with AsyncExitStack() as stack:
             watch = self._collection.watch(self._version, seconds)
             changes = await in_time(stack.enter_async_context(watch), deadline)
             opened = loop.time()
-            stack.callback(loop.call_later(_HEALTHY_AFTER, self._settle).cancel)
+            stack.callback(loop.call_later(_HEALTHY_AFTER, self._note_healthy).cancel)
             deadline_guard = stack.enter_context(closing(StreamDeadline(deadline)))
             received = 0
             while (event := await deadline_guard.next(changes)) is not None:
                 if self._is_new(event):
-                    self._settle()
+                    self._note_healthy()
                     yield event
                 received += 1
                 if received % _BURST == 0:
@@ -202,32 +209,32 @@ class _Follower(Generic[K]):
     def _advance(self, version: str) -> None:
         self._version, self._number = version, _number(version)
 
-    def _settle(self) -> None:
-        """The watch works: the errors before it are over."""
-        if self._settled:
+    def _note_healthy(self) -> None:
+        """Reset the backoff and the reported error, because the watch works."""
+        if self._is_healthy:
             return
-        self._settled = True
-        self._pace.reset()
-        self._absence.reset()
+        self._is_healthy = True
+        self._backoff.reset()
+        self._not_served_backoff.reset()
         self._report_change(None)
 
     def _pause_after(self, error: Exception) -> float:
         if isinstance(error, NotServed):
             self._report_change(error)
-            return self._absence.wait()
+            return self._not_served_backoff.wait()
         if isinstance(error, Expired):
-            self._whole = not self._version
+            self._unpaged = not self._version
         if isinstance(error, ApiError) and not isinstance(error, _PASSING):
             self._version = ""
         # An expired version is normal; it is reported only if it happens again.
-        if not (isinstance(error, Expired) and self._pace.at_first_wait):
+        if not (isinstance(error, Expired) and self._backoff.at_first_wait):
             self._report_change(error)
-        return max(self._pace.wait(), _retry_after(error))
+        return max(self._backoff.wait(), _retry_after(error))
 
     def _report_change(self, error: Exception | None) -> None:
         text = "" if error is None else repr(error)
-        if text != self._reported:
-            self._reported = text
+        if text != self._last_reported:
+            self._last_reported = text
             self._report(error)
 
 

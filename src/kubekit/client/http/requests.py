@@ -66,7 +66,7 @@ def header_lines(headers: Iterable[tuple[str, str]]) -> str:
 def raw_request(
     method: str, path: str, query: Mapping[str, str], body: bytes | None, media: str
 ) -> HttpRequest:
-    """A request to any path. `BadRequest` for what cannot be sent as it is.
+    """A request to any path. `BadRequest` for a method, path or media type that cannot be sent.
 
     HEAD is refused: its response has the headers of a body that does not follow.
     """
@@ -84,7 +84,7 @@ def target(path: str, query: Mapping[str, str]) -> str:
     try:
         return f"{path}?{urlencode(query)}" if query else path
     except UnicodeEncodeError as error:
-        raise BadRequest(f"the query holds half of a character: {excerpt(query)}") from error
+        raise BadRequest(f"the query holds half of a surrogate pair: {excerpt(query)}") from error
 
 
 def path(location: ResourceLocation) -> str:
@@ -173,5 +173,5 @@ def _segment(text: str) -> str:
     try:
         quoted = quote(text, safe="")
     except UnicodeEncodeError as error:
-        raise BadRequest(f"the name holds half of a character: {excerpt(text)}") from error
+        raise BadRequest(f"the name holds half of a surrogate pair: {excerpt(text)}") from error
     return quoted if quoted.strip(".") else quoted.replace(".", "%2E")

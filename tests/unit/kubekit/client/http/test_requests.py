@@ -93,9 +93,9 @@ def test_a_name_in_a_selector_is_one_value(name, selector):
 
 def test_half_a_character_is_refused():
     """What no address can hold is refused before anything is sent."""
-    with pytest.raises(BadRequest, match="half of a character"):
+    with pytest.raises(BadRequest, match="half of a surrogate pair"):
         requests.path(ResourceLocation(MAP, "", "\ud800"))
-    with pytest.raises(BadRequest, match="half of a character"):
+    with pytest.raises(BadRequest, match="half of a surrogate pair"):
         requests.target("/api", {"labelSelector": "\ud800"})
 
 
