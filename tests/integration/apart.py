@@ -1,64 +1,35 @@
-"""Whole worlds that can be compared and restored: no uid is ever used twice.
+"""Whole worlds that can be compared and restarted: several worlds can share one set of planes.
 
-The planes of `worlds.running` repeat their random sequence when they are opened a second time. That
-is enough for a story of one world. Where two worlds are compared, or a world is stopped and started
-again, each uid must identify one object.
+Planes that are passed in can be opened again by the next world. No uid is ever used twice, so each uid
+identifies one object across these worlds.
 """
 
-from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from pathlib import Path
-from zlib import crc32
 
-from compute.app.planes import OpenPlanes, PlaneRef, folder
+from compute.app.planes import OpenPlanes
 from compute.app.sites import sites
 from compute.app.world import World
-from kubekit.plane.plane import DATABASE, Plane
-from kubekit.plane.store.store import Store
 from tests.integration.worlds import (
     CITIES,
     PROJECT,
-    SETTINGS,
     Planes,
     Story,
     Watched,
-    kinds,
-    names_folder,
 )
 from tests.support.kubekit.plane_worlds import environment
 from tests.support.kubekit.virtual_time import run
 
 
-class PlanesApart(Planes):
-    """Planes in memory, or in a folder, each with a seed of its own at each opening."""
-
-    def __init__(self, data: Path | None = None) -> None:
-        super().__init__(data)
-        self._openings: Counter[PlaneRef] = Counter()
-
-    async def open(self, home: PlaneRef) -> Plane:
-        self._openings[home] += 1
-        around = environment(crc32(f"{home.context} {self._openings[home]}".encode()))
-        if self._data is not None:
-            path = folder(self._data, home) / DATABASE
-            store = await Store.open(path, around, SETTINGS, threaded=False)
-        else:
-            path = names_folder() / f"{self._number}-{home.context}.db"
-            store = await Store.open(path, around, SETTINGS, threaded=False, vfs="memdb")
-            path.with_name(f"{path.name}.lock").unlink()  # it is held by its descriptor
-        return await Plane.on(store, kinds(home.role), around)
-
-
 @asynccontextmanager
 async def running_apart(
-    cities: Sequence[str] = CITIES, planes: PlanesApart | None = None, kind: type[World] = World
+    cities: Sequence[str] = CITIES, planes: Planes | None = None, kind: type[World] = World
 ) -> AsyncIterator[Watched]:
     """A running world. The next world can open the same ``planes`` again."""
-    homes = OpenPlanes(planes or PlanesApart())
-    world = kind(homes, sites(cities), environment())
+    open_planes = OpenPlanes(planes or Planes())
+    world = kind(open_planes, sites(cities), environment())
     watched = Watched(world=world)
-    homes.join(watched)
+    open_planes.join(watched)
     try:
         await world.start()
         if PROJECT not in watched.planes:

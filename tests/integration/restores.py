@@ -23,19 +23,19 @@ Machines = dict[str, tuple[object, ...]]
 class Copies:
     """A copy of the folder of a plane, from which it can be restored."""
 
-    def __init__(self, data: Path, home: PlaneRef = HUB) -> None:
-        self._present = folder(data, home)
-        self._kept = data / "kept"
+    def __init__(self, data: Path, ref: PlaneRef = HUB) -> None:
+        self._present = folder(data, ref)
+        self._copy = data / "kept"
 
     def keep(self) -> None:
         """Copy the plane as it is now. No client may be writing."""
-        shutil.copytree(self._present, self._kept)
+        shutil.copytree(self._present, self._copy)
 
     def restore(self) -> None:
         """Restore the copy; without a copy the plane loses all data."""
         shutil.rmtree(self._present)
-        if self._kept.exists():
-            shutil.copytree(self._kept, self._present)
+        if self._copy.exists():
+            shutil.copytree(self._copy, self._present)
 
 
 class WorldWithoutManagement(World):
@@ -52,26 +52,26 @@ class WorldWithoutManagement(World):
 class Replaceable(World):
     """A world whose planes may be closed and opened again while controllers and users work."""
 
-    def connect(self, part: str, home: PlaneRef, manager: str, links: Sequence[Link]) -> Client:
-        plane: Any = _CurrentPlane(self.planes, home)
+    def connect(self, part: str, ref: PlaneRef, manager: str, links: Sequence[Link]) -> Client:
+        plane: Any = _CurrentPlane(self.planes, ref)
         return linked_client(plane, manager, *links)
 
 
 class _CurrentPlane:
     """Forwards each call to the plane that is open at that moment."""
 
-    def __init__(self, homes: OpenPlanes, home: PlaneRef, *way: str) -> None:
-        self._homes, self._home, self._way = homes, home, way
+    def __init__(self, open_planes: OpenPlanes, ref: PlaneRef, *path: str) -> None:
+        self._open_planes, self._ref, self._path = open_planes, ref, path
 
     @property
     def registry(self) -> "_CurrentPlane":
-        return _CurrentPlane(self._homes, self._home, "registry")
+        return _CurrentPlane(self._open_planes, self._ref, "registry")
 
     def __getattr__(self, name: str) -> Any:
-        found: Any = self._homes.find(self._home)
+        found: Any = self._open_planes.find(self._ref)
         if found is None:
-            raise Unavailable(f"{self._home.name} is closed")
-        for step in (*self._way, name):
+            raise Unavailable(f"{self._ref.name} is closed")
+        for step in (*self._path, name):
             found = getattr(found, step)
         return found
 

@@ -11,7 +11,7 @@ import pytest
 from compute.api.compute import Workload
 from compute.api.karmada import MemberCluster
 from compute.app.planes import HUB, PlaneRef
-from tests.integration.apart import PlanesApart, running_apart
+from tests.integration.apart import running_apart
 from tests.integration.restores import (
     Copies,
     InstanceRecorder,
@@ -19,7 +19,7 @@ from tests.integration.restores import (
     WorldWithoutManagement,
     machines,
 )
-from tests.integration.worlds import PROJECT, Watched, with_image, with_replicas, workload
+from tests.integration.worlds import PROJECT, Planes, Watched, with_image, with_replicas, workload
 from tests.support.compute.end_states import State, compared, differences
 from tests.support.generated import depth
 from tests.support.kubekit.virtual_time import run
@@ -104,7 +104,7 @@ def test_a_restored_hub_stops_nothing_and_comes_to_what_projects_say(tmp_path, k
     """
 
     async def tell() -> None:
-        planes, copies = PlanesApart(tmp_path), Copies(tmp_path)
+        planes, copies = Planes(tmp_path), Copies(tmp_path)
         async with running_apart(CITIES, planes) as world:
             await start(world)
             if kept:
@@ -129,7 +129,7 @@ def test_what_users_change_while_the_hub_is_away_is_done_when_it_is_restored(tmp
     """A hub whose generations start again is applied, though cells have seen higher ones."""
 
     async def tell() -> None:
-        planes, copies = PlanesApart(tmp_path), Copies(tmp_path)
+        planes, copies = Planes(tmp_path), Copies(tmp_path)
         async with running_apart(CITIES, planes) as world:
             await start(world)
             copies.keep()
@@ -151,7 +151,7 @@ def test_an_older_hub_is_not_believed_before_its_management_is_there(tmp_path):
     """Cells keep what they have while no controller can send the hub what projects say now."""
 
     async def tell() -> None:
-        planes, copies = PlanesApart(tmp_path), Copies(tmp_path)
+        planes, copies = Planes(tmp_path), Copies(tmp_path)
         async with running_apart(CITIES, planes) as world:
             await start(world)
             copies.keep()
@@ -177,7 +177,7 @@ def test_a_restored_hub_finds_what_runs_in_either_cell_of_a_city(tmp_path, kept)
     cells = ("dfw", "dfw-2")
 
     async def tell() -> None:
-        planes, copies = PlanesApart(tmp_path), Copies(tmp_path)
+        planes, copies = Planes(tmp_path), Copies(tmp_path)
         async with running_apart(("DFW", "DFW"), planes) as world:
             if kept:
                 copies.keep()
@@ -207,7 +207,7 @@ def test_a_hub_that_is_put_back_while_controllers_run(tmp_path, kept):
     """
 
     async def tell() -> None:
-        planes, copies = PlanesApart(tmp_path), Copies(tmp_path)
+        planes, copies = Planes(tmp_path), Copies(tmp_path)
         async with running_apart(CITIES, planes, Replaceable) as world:
             await start(world)
             if kept:
@@ -234,7 +234,7 @@ def test_a_restored_cell_comes_to_what_projects_say(tmp_path, kept):
     """What it lost is made again, what it should not have any more goes, and other cities do not notice."""
 
     async def tell() -> None:
-        planes, copies = PlanesApart(tmp_path), Copies(tmp_path, PlaneRef("cell", "dfw"))
+        planes, copies = Planes(tmp_path), Copies(tmp_path, PlaneRef("cell", "dfw"))
         async with running_apart(CITIES, planes) as world:
             await start(world)
             await leave(world)  # a cell cannot know of what was deleted since its copy was made

@@ -65,14 +65,14 @@ def kinds(role: Role) -> Kinds:
 
 
 @cache
-def _made() -> tempfile.TemporaryDirectory[str]:
-    """A place for names, removed when the interpreter ends."""
+def _placeholders() -> tempfile.TemporaryDirectory[str]:
+    """The folder of the placeholder files, removed when the interpreter ends."""
     return tempfile.TemporaryDirectory(prefix="compute-worlds-")
 
 
 def names_folder() -> Path:
     """The folder of the placeholder files of planes in memory."""
-    return Path(_made().name)
+    return Path(_placeholders().name)
 
 
 class Planes:
@@ -83,20 +83,20 @@ class Planes:
         self._number = next(_numbers)
         self._lives: Counter[PlaneRef] = Counter()
 
-    async def open(self, home: PlaneRef) -> Plane:
+    async def open(self, ref: PlaneRef) -> Plane:
         # Different seeds, so that no two planes share a uid, not even two of the same name.
-        self._lives[home] += 1
-        around = environment(crc32(f"{home.context} {self._lives[home]}".encode()))
+        self._lives[ref] += 1
+        plane_environment = environment(crc32(f"{ref.context} {self._lives[ref]}".encode()))
         if self._data is not None:
-            path = folder(self._data, home) / DATABASE
-            store = await Store.open(path, around, SETTINGS, threaded=False)
+            path = folder(self._data, ref) / DATABASE
+            store = await Store.open(path, plane_environment, SETTINGS, threaded=False)
         else:
-            path = names_folder() / f"{self._number}-{home.context}.db"
-            store = await Store.open(path, around, SETTINGS, threaded=False, vfs="memdb")
+            path = names_folder() / f"{self._number}-{ref.context}.db"
+            store = await Store.open(path, plane_environment, SETTINGS, threaded=False, vfs="memdb")
             path.with_name(f"{path.name}.lock").unlink()  # it is held by its descriptor
-        return await Plane.on(store, kinds(home.role), around)
+        return await Plane.on(store, kinds(ref.role), plane_environment)
 
-    async def destroy(self, home: PlaneRef) -> None:
+    async def destroy(self, ref: PlaneRef) -> None:
         return
 
 
@@ -106,11 +106,11 @@ class Watched(Observer):
 
     world: World = field(kw_only=True)
 
-    def opened(self, home: PlaneRef, plane: Plane) -> None:
-        self.observe(home.name, plane)
+    def opened(self, ref: PlaneRef, plane: Plane) -> None:
+        self.observe(ref.name, plane)
 
-    def closing(self, home: PlaneRef, plane: Plane) -> None:
-        self.planes.pop(home.name, None)
+    def closing(self, ref: PlaneRef, plane: Plane) -> None:
+        self.planes.pop(ref.name, None)
 
     @property
     def user(self) -> Client:
@@ -222,10 +222,10 @@ async def running(
     cities: Sequence[str] = CITIES, data: Path | None = None
 ) -> AsyncIterator[Watched]:
     """A running world."""
-    homes = OpenPlanes(Planes(data))
-    world = World(homes, sites(cities), environment())
+    open_planes = OpenPlanes(Planes(data))
+    world = World(open_planes, sites(cities), environment())
     watched = Watched(world=world)
-    homes.join(watched)
+    open_planes.join(watched)
     try:
         await world.start()
         yield watched
@@ -238,13 +238,13 @@ async def running(
 def run_story(story: Story, cities: Sequence[str] = CITIES, data: Path | None = None) -> None:
     """Run a story in a world that has a project."""
 
-    async def tell() -> None:
+    async def main() -> None:
         async with running(cities, data) as watched:
             if PROJECT not in watched.planes:
                 await watched.make_project()
             await story(watched)
 
-    run(tell())
+    run(main())
 
 
 def workload(
@@ -300,13 +300,13 @@ def is_served(workload: Workload) -> bool:
 
 
 def reason_of(obj: Any, kind: str) -> str:
-    said = find(obj.status.conditions, kind)
-    return said.reason if said else ""
+    condition = find(obj.status.conditions, kind)
+    return condition.reason if condition else ""
 
 
 def message_of(obj: Any, kind: str) -> str:
-    said = find(obj.status.conditions, kind)
-    return said.message if said else ""
+    condition = find(obj.status.conditions, kind)
+    return condition.message if condition else ""
 
 
 def _meta(name: str) -> ObjectMeta:
