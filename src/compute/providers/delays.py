@@ -56,5 +56,5 @@ def parse_number(text: str, most: float = _MOST) -> float:
     except ValueError:
         number = math.nan
     if not 0 <= number <= most:
-        raise ValueError(f"{text!r} is no number from 0 to {most:g}")
+        raise ValueError(f"{text!r} is not a number from 0 to {most:g}")
     return number

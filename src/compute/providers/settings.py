@@ -138,7 +138,7 @@ def _rate(text: str) -> float:
 
 def _count(text: str) -> int:
     if not digits.only(text) or not 1 <= int(text[:6]) <= _MOST_NODES:
-        raise ValueError(f"{text!r} is no whole number from 1 to {_MOST_NODES}")
+        raise ValueError(f"{text!r} is not a whole number from 1 to {_MOST_NODES}")
     return int(text)
 
 

@@ -47,7 +47,7 @@ class MachineSettingsCheck:
         if written is None:
             return DONE
         for fault in self._cache.faults(cell):
-            note = f"{fault.key}: {fault.why}; the settings before stay in force"
+            note = f"{fault.key}: {fault.why}; the previous settings stay in force"
             self._recorder.event(
                 cell.client,
                 written,

@@ -1,4 +1,4 @@
-"""Random expressions: right ones, wrong ones, and texts that are none."""
+"""Random CEL expressions: valid ones, invalid ones, and texts that do not parse."""
 
 from hypothesis import strategies as st
 

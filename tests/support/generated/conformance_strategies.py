@@ -1,4 +1,4 @@
-"""Random schemas with every keyword that is judged, and documents that nearly fit them."""
+"""Random schemas with every validated keyword, and documents that almost match them."""
 
 from typing import Any
 

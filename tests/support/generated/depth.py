@@ -13,10 +13,10 @@ SETTING: Final = "DEEP=1 " if DEEP else ""  # what a command needs before it to 
 
 
 def either(quick: T, deep: T) -> T:
-    """What to use in this run: the first in `make test`, the second in `make test-deep`."""
+    """The first value in `make test`, the second in `make test-deep`."""
     return deep if DEEP else quick
 
 
 def examples(usual: int) -> int:
-    """How many examples a property test tries: in a quick run a third, in a deep one ten times."""
+    """The number of examples of a property test: a third in a quick run, ten times as many in a deep one."""
     return either(max(10, usual // 3), 10 * usual)

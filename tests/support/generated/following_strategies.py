@@ -1,4 +1,4 @@
-"""Histories of writes and of failures, for the laws of following and informing."""
+"""Random histories of writes and failures, for property tests of followers and informers."""
 
 import asyncio
 from typing import Protocol
@@ -12,7 +12,7 @@ from tests.support.kubekit.following_builders import Answer, Plan, config
 
 
 class Writable(Protocol):
-    """A world that can be written to, and that can forget its past."""
+    """A world that can be written to, and whose log can be compacted."""
 
     writer: LocalClient
 
@@ -56,7 +56,7 @@ async def take(world: Writable, step: tuple[str, object]) -> None:
 
 
 async def write(world: Writable, verb: str, name: str) -> None:
-    """Do it, if it can be done."""
+    """Apply the step, if it is possible."""
     present = await world.writer.find(ConfigMap, name, "default")
     if verb == "create" and present is None:
         await world.writer.create(config(name))

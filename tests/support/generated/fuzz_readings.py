@@ -65,7 +65,7 @@ GOLDEN = json.loads(
 
 @dataclass(frozen=True)
 class Reading:
-    """A reader of bytes. Whatever it raises must be one of its refusals."""
+    """A reader of bytes. It may raise only its ``refusals``."""
 
     name: str
     read: Callable[[bytes], object]
@@ -82,7 +82,7 @@ def of_text(read: Callable[[str], object]) -> Callable[[bytes], object]:
 
 
 def patching(apply: Callable[[dict[str, Any], object], object]) -> Callable[[bytes], object]:
-    """A patch in a body: what it makes can be written and read again, what it is given stays."""
+    """A patch in a body: its result can be encoded and decoded, and its input does not change."""
 
     def read(data: bytes) -> None:
         before = encoded(ACCOUNT)
@@ -153,7 +153,7 @@ def share(text: str) -> object:
 
 
 def field_set(data: bytes) -> object:
-    """A set of fields: it has one spelling, and nothing is left of it without itself."""
+    """A set of fields: it has one encoding, and it is empty when subtracted from itself."""
     found = field_sets.read(body_decoder.read_json(data))
     assert all(isinstance(path, str) for path in field_sets.paths(found))
     assert field_sets.read(body_decoder.read_json(encoded(found))) == found
@@ -191,7 +191,7 @@ def pattern(text: str) -> None:
 
 
 def token(text: str) -> None:
-    """Only the key makes a token."""
+    """Only a token that was signed with the key is valid."""
     claims = KEY.read(text)
     assert claims is None or text == TOKEN
     assert read_claims(KEY, text) is None
@@ -234,7 +234,7 @@ class _Plane:
 
 
 class _Anything:
-    """Everything is allowed."""
+    """An authorizer that allows everything."""
 
     def check(self, plane: object, user: User, attributes: Attributes) -> None:
         return

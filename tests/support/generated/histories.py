@@ -27,7 +27,7 @@ COLLECTION = ResourceLocation(ConfigMap.RESOURCE, NAMESPACE)
 
 
 class ObservedEvent(NamedTuple):
-    """One thing that a watcher received: an event, a bookmark, or an entry of a list."""
+    """One item that a watcher received: an event, a bookmark, or an entry of a list."""
 
     type: Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "LISTED", "RELIST"]
     revision: int
@@ -56,7 +56,7 @@ class Absence:
 
 @dataclass
 class History:
-    """What happened, as its clients saw it."""
+    """The requests, responses and events of all clients."""
 
     operations: list[Operation] = field(default_factory=list)
     written: dict[int, tuple[str, str]] = field(default_factory=dict)  # revision: key, value
@@ -69,7 +69,7 @@ class History:
 
 
 class Client:
-    """One client: it reads, and writes upon what it has read."""
+    """One client: it reads, and writes with the version it has read."""
 
     def __init__(self, number: int, transport: Transport, history: History, chance: Random) -> None:
         self._name = f"client-{number}"

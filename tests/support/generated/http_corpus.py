@@ -1,4 +1,4 @@
-"""Requests that no server should take at their word. Each must end in a refusal, and say why."""
+"""Invalid requests. The server must refuse each of them, with a reason."""
 
 import gzip
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ MERGE = b"Content-Type: application/merge-patch+json\r\n"
 
 @dataclass(frozen=True)
 class Case:
-    """One request. ``closes``: whether the connection may not be used after it."""
+    """One request. ``closes``: whether the server must close the connection after it."""
 
     name: str
     raw: bytes

@@ -36,7 +36,7 @@ class Operation:
 
 
 def violations(history: Iterable[Operation]) -> list[str]:
-    """The keys whose answers no order explains."""
+    """The keys whose answers fit no sequential order."""
     ordered = sorted(history, key=lambda op: (op.key, op.start))
     keys = groupby(ordered, key=lambda op: op.key)
     return [key for key, operations in keys if not _explained(list(operations))]
@@ -71,7 +71,7 @@ def _end(operation: Operation) -> float:
 
 
 def _fits(operation: Operation, state: str | None) -> bool:
-    """Whether the object, being this, could have given that answer."""
+    """Whether an object in this state could give that answer."""
     match operation.answer:
         case "absent":
             return state is None
@@ -85,7 +85,7 @@ def _fits(operation: Operation, state: str | None) -> bool:
 
 
 def _after(operation: Operation, state: str | None) -> str | None:
-    """What the object is once the operation has happened."""
+    """The state of the object after the operation."""
     if operation.verb == "get" or operation.answer not in {"done", "unknown"}:
         return state
     return None if operation.verb == "delete" else operation.value

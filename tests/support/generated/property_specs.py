@@ -1,4 +1,4 @@
-"""Specs of Workloads that hold every property a user may set, with two values for each.
+"""Specs of Workloads with every property that a user may set, with two values for each.
 
 ``pick`` chooses one of the two, so that both specs have the same shape, and a property stands at
 the same place in both.

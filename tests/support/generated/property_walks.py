@@ -1,4 +1,4 @@
-"""Walks through every property of a Workload's spec: changed, emptied, removed, and set back."""
+"""Changes of every property of a Workload's spec: changed, emptied, removed, and restored."""
 
 import copy
 import re
@@ -100,7 +100,7 @@ def reserved_properties() -> set[str]:
 
 
 def places(value: Any, path: str) -> Iterator[Place]:
-    """Where the values stand that a path of the schema speaks of."""
+    """The locations of the values that a schema path selects."""
     return _places(value, tuple(_TOKENS.findall(path)))
 
 

@@ -92,7 +92,7 @@ ODD_QUERIES = (
 
 @dataclass(frozen=True)
 class Request:
-    """What is sent, but for the credentials and the length of the body."""
+    """A request without credentials and Content-Length."""
 
     method: str
     target: str
@@ -148,7 +148,7 @@ def operations_of(document: Document) -> list[Any]:
 
 
 def drawn(operation: Any, positive: int, negative: int) -> Drawn:
-    """Some cases of an operation. The same each time: what is found can be found again."""
+    """Some cases of an operation, the same in each run, so that a failure can be reproduced."""
     head = operation.definition.raw["x-kubernetes-group-version-kind"]
     parts = Drawn(operation, head)
     for mode, count in ((POSITIVE, positive), (NEGATIVE, negative)):

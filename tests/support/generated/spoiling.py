@@ -25,7 +25,7 @@ def spoiled(seeds: Sequence[bytes]) -> SearchStrategy[bytes]:
 
 
 def anything() -> SearchStrategy[bytes]:
-    """Any bytes, and the bytes of any text."""
+    """Arbitrary bytes, and the bytes of arbitrary text."""
     return st.binary(max_size=200) | st.text(max_size=200).map(_encoded)
 
 

@@ -1,4 +1,4 @@
-"""What a watcher may rely on, checked against what happened.
+"""The guarantees of a watch, checked against the history of writes.
 
 ordered       revisions only rise
 unique        nothing is sent twice
@@ -18,7 +18,7 @@ _CHANGES = frozenset({"ADDED", "MODIFIED", "DELETED"})
 
 
 def broken(history: History) -> list[str]:
-    """Every promise that was not kept, in words."""
+    """A message for every guarantee that was violated."""
     references = {parity: _seen_by(parity, history.reference) for parity in ("", "odd", "even")}
     return [
         *_untruthful(history),

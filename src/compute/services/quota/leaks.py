@@ -65,7 +65,7 @@ class Leaks(Collector):
         return False
 
     def _report(self, project: Cluster, keys: Iterable[Key], cell: str) -> None:
-        note = f"The cell {cell} is gone and will not give this claim back; delete it to free quota"
+        note = f"The cell {cell} is gone and will not release this claim; delete it to free quota"
         cache = project.informers.of(ResourceClaim).cache
         for claim in filter(None, (cache.get(*key) for key in islice(keys, _NAMED))):
             self._recorder.event(

@@ -38,14 +38,14 @@ def test_how_delays_are_written(text, expected):
 @pytest.mark.parametrize("text", ["", "x", "-1", "5-1", "1-x", "exp:", "exp:x", "nan", "1e9"])
 def test_what_is_no_delay(text):
     """It is refused, whatever it was meant to be."""
-    with pytest.raises(ValueError, match=r"is no number|ends before"):
+    with pytest.raises(ValueError, match=r"is not a number|ends before"):
         parse_delay(text)
 
 
 def test_numbers_have_a_limit():
     """From zero up to the limit, both included."""
     assert (parse_number("0"), parse_number("1", 1.0)) == (0.0, 1.0)
-    with pytest.raises(ValueError, match=r"is no number from 0 to 1"):
+    with pytest.raises(ValueError, match=r"is not a number from 0 to 1"):
         parse_number("1.1", 1.0)
 
 

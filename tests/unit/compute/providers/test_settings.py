@@ -46,7 +46,7 @@ def test_everything_can_be_set():
 def test_there_is_at_least_one_node(text):
     """And no more than makes sense."""
     assert parse({"nodes": text}) == [
-        SettingsFault("nodes", f"{text!r} is no whole number from 1 to 10000")
+        SettingsFault("nodes", f"{text!r} is not a whole number from 1 to 10000")
     ]
 
 
