@@ -38,7 +38,7 @@ from kubekit.plane.registry.verbs.subresources import check_subresource
 from kubekit.plane.registry.verbs.watches import EncodedWatchEvent, Watch
 from kubekit.plane.registry.virtual_kinds import VirtualRequest
 from kubekit.plane.store.records import Record
-from kubekit.plane.users import ITSELF, User
+from kubekit.plane.users import PLANE_USER, User
 
 _NOT_FOUND: Final = "the server could not find the requested resource"
 _LONGEST: Final = 3 * 1024 * 1024  # bytes of a document, as in a request's body
@@ -66,7 +66,7 @@ class LocalTransport:
     def __init__(
         self,
         plane: Plane,
-        user: User = ITSELF,
+        user: User = PLANE_USER,
         manager: str = "compute",
         gates: Sequence[RequestGate] = (),
     ) -> None:
@@ -309,7 +309,7 @@ class LocalClient(RecordClient):
     def __init__(
         self,
         plane: Plane,
-        user: User = ITSELF,
+        user: User = PLANE_USER,
         manager: str = "compute",
         gates: Sequence[RequestGate] = (),
     ) -> None:

@@ -19,5 +19,5 @@ class User:
 
 
 ANONYMOUS: Final = User("system:anonymous", ("system:unauthenticated",))
-ITSELF: Final = User("system:plane", (MASTERS, AUTHENTICATED))
+PLANE_USER: Final = User("system:plane", (MASTERS, AUTHENTICATED))
 """The user of changes that the plane itself makes, such as those of its controllers."""

@@ -19,7 +19,7 @@ from kubekit.plane.registry.kinds import Kind, Kinds
 from kubekit.plane.registry.registry import Registry
 from kubekit.plane.registry.virtual_kinds import VirtualRequest
 from kubekit.plane.store.store import Store
-from kubekit.plane.users import ITSELF, User
+from kubekit.plane.users import PLANE_USER, User
 from tests.support.compute import served_kinds
 from tests.support.kubekit import virtual_time
 from tests.support.kubekit.plane_worlds import environment
@@ -82,11 +82,16 @@ class AccessWorld:
         """A Role, or without a namespace a ClusterRole."""
         document = {"metadata": {"name": name, **more.pop("metadata", {})}, "rules": list(rules)}
         kind = self.kind("Role" if namespace else "ClusterRole")
-        by = more.pop("by", ITSELF)
+        by = more.pop("by", PLANE_USER)
         await self.registry.create(kind, namespace, document | more, PLAIN_WRITE, by)
 
     async def bind(
-        self, name: str, role: str, *subjects: Document, namespace: str = SPACE, by: User = ITSELF
+        self,
+        name: str,
+        role: str,
+        *subjects: Document,
+        namespace: str = SPACE,
+        by: User = PLANE_USER,
     ) -> None:
         """A binding to ``Role/x`` or ``ClusterRole/x``; without a namespace a ClusterRoleBinding."""
         kind, _, role_name = role.partition("/")
@@ -106,7 +111,7 @@ class AccessWorld:
         await self.bind(name, f"{kind}/{name}", subject, namespace=namespace)
 
     async def patch(
-        self, kind: str, namespace: str, name: str, change: Document, by: User = ITSELF
+        self, kind: str, namespace: str, name: str, change: Document, by: User = PLANE_USER
     ) -> Document:
         written = await self.registry.patch(
             self.kind(kind), namespace, name, PatchType.MERGE, change, PLAIN_WRITE, user=by

@@ -13,7 +13,7 @@ from kubekit.plane.plane import Plane
 from kubekit.plane.registry.verbs.results import Page
 from kubekit.plane.registry.verbs.watches import Watch
 from kubekit.plane.store.records import Record
-from kubekit.plane.users import ITSELF
+from kubekit.plane.users import PLANE_USER
 
 
 class SilenceableTransport(LocalTransport):
@@ -23,7 +23,7 @@ class SilenceableTransport(LocalTransport):
     """
 
     def __init__(self, plane: Plane, lag: Callable[[], float] | None = None) -> None:
-        super().__init__(plane, ITSELF, "compute")
+        super().__init__(plane, PLANE_USER, "compute")
         self.deaf = False
         self._to: Resource | None = None  # None: to all kinds
         self._lag = lag

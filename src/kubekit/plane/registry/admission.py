@@ -11,7 +11,7 @@ from typing import Literal
 from kubekit.client.options import PLAIN_WRITE, DeleteOptions, WriteOptions
 from kubekit.client.transport import Document
 from kubekit.plane.registry.kinds import Kind
-from kubekit.plane.users import ITSELF, User
+from kubekit.plane.users import PLANE_USER, User
 
 
 @dataclass(slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class Attempt:
     subresource: str = ""
     document: Document | None = None
     old: Document | None = None
-    user: User = ITSELF
+    user: User = PLANE_USER
     options: WriteOptions | DeleteOptions = PLAIN_WRITE
     warnings: list[str] = field(default_factory=list)
     changed: bool = False
@@ -42,7 +42,7 @@ class Attempt:
     @property
     def by_plane(self) -> bool:
         """Whether the plane itself makes the change, not a user."""
-        return self.user == ITSELF
+        return self.user == PLANE_USER
 
     @property
     def dry_run(self) -> bool:

@@ -34,7 +34,7 @@ from kubekit.plane.registry.verbs.watches import EncodedWatchEvent, Watch
 from kubekit.plane.registry.virtual_kinds import VirtualHandler, VirtualHandlers, VirtualRequest
 from kubekit.plane.store.records import Record
 from kubekit.plane.store.store import Store
-from kubekit.plane.users import ITSELF, User
+from kubekit.plane.users import PLANE_USER, User
 
 __all__ = ["DeleteResult", "EncodedWatchEvent", "Page", "Registry", "Watch", "WriteResult"]
 
@@ -128,7 +128,7 @@ class Registry:
         namespace: str,
         document: Document,
         options: WriteOptions,
-        user: User = ITSELF,
+        user: User = PLANE_USER,
     ) -> WriteResult:
         return await self._creates.create(WriteTarget(kind, namespace, "", options, user), document)
 
@@ -140,7 +140,7 @@ class Registry:
         document: Document,
         options: WriteOptions,
         subresource: str = "",
-        user: User = ITSELF,
+        user: User = PLANE_USER,
         may_create: MayCreate = creation_allowed,
     ) -> WriteResult:
         """The object, replaced. A missing object of a few kinds is created, unless ``may_create`` raises."""
@@ -156,7 +156,7 @@ class Registry:
         patch: object,
         options: WriteOptions,
         subresource: str = "",
-        user: User = ITSELF,
+        user: User = PLANE_USER,
         may_create: MayCreate = creation_allowed,
     ) -> WriteResult:
         """The object, patched. After a write conflict the patch is retried.
@@ -174,7 +174,7 @@ class Registry:
         namespace: str,
         name: str,
         options: DeleteOptions,
-        user: User = ITSELF,
+        user: User = PLANE_USER,
     ) -> DeleteResult:
         return await self._deletes.delete(DeleteTarget(kind, namespace, name, options, user))
 
@@ -184,7 +184,7 @@ class Registry:
         namespace: str,
         which: ListOptions,
         options: DeleteOptions,
-        user: User = ITSELF,
+        user: User = PLANE_USER,
     ) -> Page:
         """The deleted objects, as they were before."""
         self._deletes.check_collection(kind)

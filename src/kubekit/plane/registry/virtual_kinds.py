@@ -18,7 +18,7 @@ from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.registry.verbs.identity_checks import check_namespace, check_type
 from kubekit.plane.registry.verbs.metadata_decoder import receive
 from kubekit.plane.registry.verbs.validation import warnings_of
-from kubekit.plane.users import ITSELF, User
+from kubekit.plane.users import PLANE_USER, User
 
 _NOT_ALLOWED: Final = "the server does not allow this method on the requested resource"
 
@@ -36,7 +36,7 @@ class VirtualRequest:
     name: str = ""
     subresource: str = ""
     document: Document
-    user: User = ITSELF
+    user: User = PLANE_USER
     dry_run: bool = False
     field_validation: FieldValidation = ""
     warnings: list[str] = field(default_factory=list)

@@ -26,7 +26,7 @@ from kubekit.api.errors import Forbidden, Invalid
 from kubekit.client.options import PLAIN_WRITE, PatchType, WriteOptions
 from kubekit.plane.plane import Plane
 from kubekit.plane.registry.verbs.results import WriteResult
-from kubekit.plane.users import ITSELF, MASTERS, User
+from kubekit.plane.users import MASTERS, PLANE_USER, User
 from tests.support.compute.validation_builders import CITIES, changed, sandbox
 from tests.support.compute.workload_builders import PROJECT, binding
 from tests.support.kubekit.admission_builders import MUTATING, VALIDATING, serving
@@ -53,7 +53,7 @@ class Project:
 
     plane: Plane
 
-    async def create(self, document: Document, user: User = ITSELF) -> WriteResult:
+    async def create(self, document: Document, user: User = PLANE_USER) -> WriteResult:
         kind = self.plane.kinds.require(document["apiVersion"], document["kind"])
         return await self.plane.registry.create(kind, "default", document, PLAIN_WRITE, user)
 
@@ -225,6 +225,6 @@ def test_a_user_cannot_create_an_instance(tmp_path: Path, user: User) -> None:
         async with _project(tmp_path, "in process") as project:
             with pytest.raises(Forbidden, match="only the platform creates Instances"):
                 await project.create(INSTANCE, user)
-            assert (await project.create(INSTANCE, ITSELF)).created
+            assert (await project.create(INSTANCE, PLANE_USER)).created
 
     asyncio.run(run_story())

@@ -61,7 +61,7 @@ class Opaque:
     """The type of a node that no type can express. Each node has its own class."""
 
     test: Test
-    made: Callable[[Any], "Opaque"]
+    build: Callable[[Any], "Opaque"]
 
 
 class Wide(Opaque):
@@ -77,7 +77,7 @@ def check(kind: type[Opaque], value: object) -> Opaque:
     """The hook that msgspec calls with the value of an opaque node."""
     if not kind.test(value):
         raise ValueError("not as it should be")
-    return kind.made(value)
+    return kind.build(value)
 
 
 def type_of(schema: Schema, judge: Judge) -> Type:
@@ -108,13 +108,13 @@ class _Types:
         if schema.get("type") == "string" and not schema.get("enum"):
             test = text_test(schema, self.judge)
             kind: type[Opaque] = type("Text", (Opaque, str), {"test": staticmethod(test)})
-            kind.made = kind
+            kind.build = kind
             return kind
         is_either = schema.get(INT_OR_STRING) and not _is_odd(schema) and not schema.get(EMBEDDED)
         either = int_or_string_test(schema, self.judge) if is_either else None
         kind = type("Opaque", (Opaque,), {"test": staticmethod(either or self.test(schema))})
         accepted = kind()
-        kind.made = staticmethod(lambda _value: accepted)
+        kind.build = staticmethod(lambda _value: accepted)
         return kind
 
     def test(self, schema: Schema) -> Test:
@@ -201,7 +201,7 @@ class _Types:
             return True
 
         kind: type[Wide] = type("Wide", (Wide,), {"test": staticmethod(test)})
-        kind.made = kind
+        kind.build = kind
         return kind
 
     def member(self, schema: Schema, name: str) -> tuple[Type, _Tell | None]:

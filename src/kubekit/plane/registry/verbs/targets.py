@@ -4,7 +4,7 @@ import msgspec
 
 from kubekit.client.options import PLAIN_WRITE, WriteOptions
 from kubekit.plane.registry.kinds import Kind
-from kubekit.plane.users import ITSELF, User
+from kubekit.plane.users import PLANE_USER, User
 
 
 class WriteTarget(msgspec.Struct, frozen=True):
@@ -14,7 +14,7 @@ class WriteTarget(msgspec.Struct, frozen=True):
     namespace: str
     name: str
     options: WriteOptions = PLAIN_WRITE
-    user: User = ITSELF
+    user: User = PLANE_USER
 
     @property
     def key(self) -> str:

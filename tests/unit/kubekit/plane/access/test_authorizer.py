@@ -9,7 +9,7 @@ from kubekit.plane.access import authorizer
 from kubekit.plane.access.attributes import Attributes
 from kubekit.plane.http.interfaces import RbacCheck
 from kubekit.plane.store.records import ChangeType, Draft
-from kubekit.plane.users import ANONYMOUS, ITSELF, MASTERS, User
+from kubekit.plane.users import ANONYMOUS, MASTERS, PLANE_USER, User
 from tests.support.kubekit.access_builders import BOB, SPACE, account, group, rule, scenario, user
 from tests.support.kubekit.registry_builders import details_of
 
@@ -23,7 +23,7 @@ async def test_a5_without_rules_no_user_may_do_anything(world):
     assert not world.may(BOB, "get")
     assert not world.may(ANONYMOUS, "get", path="/api")
     assert world.may(MASTER, "fly", "dragons")
-    assert world.may(ITSELF, "fly", path="/moon")
+    assert world.may(PLANE_USER, "fly", path="/moon")
 
 
 @pytest.mark.parametrize(
