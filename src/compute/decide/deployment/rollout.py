@@ -27,9 +27,9 @@ from compute.decide.scheduling_gates import closed, condition_of
 from kubekit.api import digits, int_or_string
 
 # The largest admission window: Instances of one deployment that start at once, while gates open quickly.
-WAVE: Final = 32
+LARGEST_WINDOW: Final = 32
 # The first admission window, while it is unknown how quickly gates open.
-FIRST_WAVE: Final = 8
+FIRST_WINDOW: Final = 8
 # How long gates usually take. The services behind them are often in another city.
 _PROMPT: Final = timedelta(seconds=2)
 # An Instance that is at its gates for longer is not delayed by the others.
@@ -230,7 +230,7 @@ def _window(passed: int, wait: timedelta) -> int:
     longer they wait.
     """
     late = max(1.0, wait / _PROMPT)
-    return max(1, int(min(max(passed, FIRST_WAVE), WAVE) / late**2))
+    return max(1, int(min(max(passed, FIRST_WINDOW), LARGEST_WINDOW) / late**2))
 
 
 def is_at_gates(instance: Instance) -> bool:

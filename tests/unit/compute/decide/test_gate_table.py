@@ -112,7 +112,7 @@ def test_an_initial_gate_is_on_new_instances():
     ids=["not asked", "asked", "granted", "denied", "not a service"],
 )
 def test_a_rollout_waits_for_what_a_service_has_not_answered(conditions, waits):
-    """An Instance counts against the wave while the service behind its gate is undecided."""
+    """An Instance counts against the admission window while the service behind its gate is undecided."""
     assert is_at_gates(instance(conditions=conditions, gates=("License",))) is waits
 
 

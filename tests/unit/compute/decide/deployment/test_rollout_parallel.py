@@ -57,7 +57,7 @@ def test_parallel_creates_all_at_once():
         pytest.param(0, 0, 8, 1, 0, id="none has passed yet"),
         pytest.param(6, 0, 2, 1, 6, id="as many as were let through"),
         pytest.param(20, 0, 8, 1, 12, id="more once it is known that they are quick"),
-        pytest.param(100, 0, 12, 2, 20, id="up to a wave"),
+        pytest.param(100, 0, 12, 2, 20, id="up to a window"),
         pytest.param(100, 0, 5, 4, 3, id="who waits twice as long leaves room for a quarter"),
         pytest.param(100, 0, 5, 8, 0, id="who waits longer leaves none"),
         pytest.param(100, 0, 4, 8, 28, id="a few that are slower than all others do not count"),
@@ -65,14 +65,14 @@ def test_parallel_creates_all_at_once():
         pytest.param(0, 0, 8, 20, 8, id="a long wait does not count"),
         pytest.param(0, 8, 0, 1, 8, id="all say what they wait for"),
         pytest.param(0, 64, 0, 1, 64, id="more start where more wait"),
-        pytest.param(0, 64, 64, 1, 0, id="but a wave at a time"),
+        pytest.param(0, 64, 64, 1, 0, id="but a window at a time"),
         pytest.param(190, 0, 2, 1, 8, id="the last"),
     ],
 )
 def test_parallel_waits_for_the_gates_of_the_started_before_it_starts_more(
     let, spoken, silent, seconds, begun
 ):
-    """A wave at a time; neither its provider nor who says why it waits stands in anybody's way."""
+    """One admission window at a time; an Instance that reports why it waits delays no other."""
     wd = parallel(200)
     born = {"conditions": NEW_INSTANCE_STATUS.conditions}
     reporting = {"ready": False, "gates": (QUOTA,)}

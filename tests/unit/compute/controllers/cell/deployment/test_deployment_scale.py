@@ -5,7 +5,7 @@ from pathlib import Path
 
 from compute.api.compute import WorkloadDeployment
 from compute.controllers.cell.deployment.members import is_member
-from compute.decide.deployment.rollout import FIRST_WAVE, WAVE
+from compute.decide.deployment.rollout import FIRST_WINDOW, LARGEST_WINDOW
 from compute.decide.deployment.template import build_instance
 from compute.decide.scheduling_gates import closed
 from tests.support.compute.builders import deployment
@@ -54,7 +54,7 @@ def test_the_first_serve_while_the_last_are_created(tmp_path: Path) -> None:
             most = max(most, len(gated))
             assert loop.time() - started < 3, f"{made} of {COUNT} were made"
             await asyncio.sleep(0.005)
-        assert 0 < most <= WAVE
+        assert 0 < most <= LARGEST_WINDOW
         await at.ready(COUNT)
 
     staged(tmp_path, story)
@@ -81,9 +81,9 @@ def test_slots_whose_names_are_taken_block_no_others(tmp_path: Path) -> None:
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
-        wanted = deployment(WAVE + 8, policy="Parallel", uid="", generation=0)
+        wanted = deployment(LARGEST_WINDOW + 8, policy="Parallel", uid="", generation=0)
         earlier = with_meta(wanted, uid="uid-of-the-earlier")
-        for ordinal in range(WAVE):
+        for ordinal in range(LARGEST_WINDOW):
             left = with_meta(build_instance(earlier, ordinal, ()), owner_references=())
             await at.client.create(left)
         await at.deploy(wanted)
@@ -118,7 +118,7 @@ def test_instances_that_never_pass_their_gates_do_not_block_the_window(tmp_path:
         at.machines.seconds = 3600.0
         await at.deploy(deployment(20, policy="Parallel"))
         await asyncio.sleep(15)
-        assert len(await at.instances()) == FIRST_WAVE
+        assert len(await at.instances()) == FIRST_WINDOW
         await asyncio.sleep(60)
         assert len(await at.instances()) == 20
 
