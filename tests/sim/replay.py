@@ -75,24 +75,26 @@ class _Tracing(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         about = record.__dict__
         subject = str(about.get("request") or about.get("cluster") or "")
-        why = about.get("error") or about.get("trouble") or about.get("why") or ""
+        why = about.get("error") or about.get("problem") or about.get("why") or ""
         who = record.name.rpartition(".")[2]
         self._trace.say(f"log:{who}", record.levelname.lower(), subject, f"{record.msg} {why}")
 
 
 @contextmanager
 def logs_in(trace: Trace) -> Iterator[None]:
-    """Write warnings to the trace only."""
-    logger = logging.getLogger("compute")
+    """Write the warnings of both packages to the trace only."""
+    loggers = [logging.getLogger(package) for package in ("compute", "kubekit")]
     handler = _Tracing(trace)
-    before = logger.propagate
-    logger.addHandler(handler)
-    logger.propagate = False
+    before = [logger.propagate for logger in loggers]
+    for logger in loggers:
+        logger.addHandler(handler)
+        logger.propagate = False
     try:
         yield
     finally:
-        logger.propagate = before
-        logger.removeHandler(handler)
+        for logger, propagate in zip(loggers, before, strict=True):
+            logger.propagate = propagate
+            logger.removeHandler(handler)
 
 
 def main() -> int:
