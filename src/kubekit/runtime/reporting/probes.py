@@ -6,7 +6,8 @@ and numbers, never the content of objects.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+import logging
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
@@ -23,6 +24,9 @@ _TEXT: Final = "text/plain; charset=utf-8"
 _EXPOSITION: Final = "text/plain; version=0.0.4; charset=utf-8"
 _END: Final = b"\r\n\r\n"
 _NOTHING: Final[Mapping[str, str]] = {}
+_INVALID: Final = "this is not a valid request\n"
+
+_log: Final = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,18 +93,20 @@ class Probes:
         try:
             method, target = _request_line(head)
         except ValueError:
-            return _response(400, "this is not a valid request\n")
+            return _response(400, _INVALID)
         if method not in _METHODS:
             allowed = {"Allow": ", ".join(_METHODS)}
             return _response(405, "only GET and HEAD are served here\n", more=allowed)
-        response = self._page(target)
+        try:
+            parts = urlsplit(target)
+        except ValueError:
+            return _response(400, _INVALID)
+        response = self._page(unquote(parts.path), parse_qs(parts.query, keep_blank_values=True))
         return response if method == "GET" else response[: response.index(_END) + len(_END)]
 
-    def _page(self, target: str) -> bytes:
-        parts = urlsplit(target)
-        path, query = unquote(parts.path), parse_qs(parts.query, keep_blank_values=True)
+    def _page(self, path: str, query: Mapping[str, Sequence[str]]) -> bytes:
         if path == "/metrics" and self._metrics is not None:
-            return _response(200, self._metrics().decode(), _EXPOSITION)
+            return _scrape(self._metrics)
         page, _, check = path.removeprefix("/").partition("/")
         report = self._health.report(page, check, query.get("exclude", ()))
         if report is None:
@@ -108,6 +114,14 @@ class Probes:
         if report.well and "verbose" not in query:
             return _response(200, "ok")
         return _response(200 if report.well else 503, str(report))
+
+
+def _scrape(metrics: Callable[[], bytes]) -> bytes:
+    try:
+        return _response(200, metrics().decode(), _EXPOSITION)
+    except Exception:  # noqa: BLE001 - whatever it is, the scraper gets a response
+        _log.exception("metrics not collected")
+        return _response(500, "the metrics cannot be collected; the log has the cause\n")
 
 
 async def _head(reader: asyncio.StreamReader) -> bytes:

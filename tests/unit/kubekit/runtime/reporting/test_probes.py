@@ -205,6 +205,34 @@ def test_without_metrics_there_is_no_such_page():
     asyncio.run(run())
 
 
+def test_metrics_that_cannot_be_collected_are_an_error_of_the_server(caplog):
+    """The scraper gets a response, and the log has the cause."""
+
+    def broken() -> bytes:
+        raise ValueError("no such collector")
+
+    async def run() -> tuple[int, str]:
+        probes = Probes(Health(), broken)
+        world = ProbeWorld(Health(), probes, await probes.start())
+        try:
+            return await world.ask("/metrics")
+        finally:
+            await probes.close()
+
+    code, text = asyncio.run(run())
+    assert (code, text) == (500, "the metrics cannot be collected; the log has the cause\n")
+    assert [record.msg for record in caplog.records] == ["metrics not collected"]
+
+
+def test_a_target_that_is_no_path_is_refused():
+    """An address in brackets that never ends is the client's error."""
+
+    async def story(world: ProbeWorld) -> None:
+        assert await world.ask("//[") == (400, "this is not a valid request\n")
+
+    run_story(story)
+
+
 def test_importing_the_duties_of_the_runtime_loads_no_server_and_no_tracing():
     """A command that only asks for help does not pay for them."""
     names = "election reporting.events reporting.health reporting.probes reporting.tracing"
