@@ -274,8 +274,8 @@ async def _delete_works(
     object could be deleted meanwhile, and its Works would stay.
     """
     bound = binding.spec.resource
-    template = await hub.client.find(kind, bound.name, bound.namespace)
-    exists = template is not None and not template.deleting and template.metadata.uid == bound.uid
+    template = await live.with_uid(hub.client, kind, bound.name, bound.namespace, bound.uid)
+    exists = template is not None and not template.deleting
     if not exists:
         name = names.work(bound.namespace, bound.name, bound.kind)
         for cluster in dict.fromkeys((*(t.name for t in binding.spec.clusters), *existing)):

@@ -14,6 +14,7 @@ Which function to use:
     cached, cached_or_live, find   by name: from the cache, from both, from the server
     certain                        by name, when absence is the reason to remove something
     same, current, confirm         by the uid of a cached object
+    with_uid                       the object of a reference, by its uid
     create                         a create that a second controller may have done first
     delete, delete_as_read         a delete of this object and of no other with its name
     changed                        whether a condition is worth an event
@@ -79,8 +80,13 @@ async def certain(cluster: Cluster, kind: type[K], name: str, namespace: str = "
 async def same(client: Client, seen: K) -> K | None:
     """The object with the uid of ``seen``, read live; None if it is gone or was replaced."""
     meta = seen.metadata
-    existing = await client.find(type(seen), meta.name, meta.namespace)
-    return existing if existing is not None and existing.metadata.uid == meta.uid else None
+    return await with_uid(client, type(seen), meta.name, meta.namespace, meta.uid)
+
+
+async def with_uid(client: Client, kind: type[K], name: str, namespace: str, uid: str) -> K | None:
+    """The object that a reference names, read live; None if it is gone or was replaced."""
+    existing = await client.find(kind, name, namespace)
+    return existing if existing is not None and existing.metadata.uid == uid else None
 
 
 async def current(client: Client, seen: K) -> K | None:

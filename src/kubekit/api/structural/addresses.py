@@ -101,9 +101,9 @@ def _is_loose_ipv6(text: str) -> bool:
 
 
 def _is_number(text: str, most: int) -> bool:
-    figures = text.lstrip("0") or "0"
-    plain = text.isascii() and text.isdigit() and len(figures) <= len(str(most))
-    return plain and int(figures) <= most
+    significant = text.lstrip("0") or "0"
+    plain = text.isascii() and text.isdigit() and len(significant) <= len(str(most))
+    return plain and int(significant) <= most
 
 
 def _is(kind: type[IPv4Address | IPv6Address], text: str) -> bool:

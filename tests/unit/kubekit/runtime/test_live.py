@@ -115,6 +115,20 @@ def test_the_same_object_is_found_by_its_uid(tmp_path):
     with_lagging_cache(tmp_path, story)
 
 
+def test_a_reference_leads_to_the_object_with_its_uid_alone(tmp_path):
+    """A reference that outlives its object does not lead to another object of the name."""
+
+    async def story(cluster, user):
+        seen = await user.create(box())
+        meta = seen.metadata
+        reference = (type(seen), meta.name, meta.namespace, meta.uid)
+        assert await live.with_uid(cluster.client, *reference) == seen
+        await replaced(user, seen)
+        assert await live.with_uid(cluster.client, *reference) is None
+
+    with_lagging_cache(tmp_path, story)
+
+
 def test_a_deleting_object_is_the_same_and_not_current(tmp_path):
     """Nothing is made for an object that waits only for its finalizers."""
 
