@@ -28,7 +28,7 @@ LOOPBACK = re.compile(r"0100007F|0{24}01000000|0{16}FFFF00000100007F")
 # Each command is a process of its own, forked where everything is imported already.
 FORK = """
 import json, os, signal, sys
-import compute.cli.plane_keys, compute.cli.plane, compute.cli.root
+import compute.cli.operate.plane_keys, compute.cli.operate.plane, compute.cli.root
 from compute.__main__ import main
 
 for line in sys.stdin:

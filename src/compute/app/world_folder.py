@@ -11,22 +11,20 @@ from typing import Final
 import click
 import msgspec
 
+from compute.app.data_folder import (
+    ENVIRONMENT,
+    KUBECONFIG,
+    STATE,
+    RunningState,
+    default_data,
+    written_state,
+)
 from compute.app.planes import core_directory
 from kubekit.plane import write_private
 
-_FILE: Final = "up.json"
+__all__ = ["ENVIRONMENT", "POLL_SECONDS", "RunningState", "WorldFolder", "default_data"]
+
 POLL_SECONDS: Final = 0.05
-ENVIRONMENT: Final = "COMPUTE_DATA"
-
-
-class RunningState(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What the process of a world writes about itself once it is ready."""
-
-    pid: int
-    url: str
-    started: str
-    cities: tuple[str, ...] = ()
-    version: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,7 @@ class WorldFolder:
 
     @property
     def kubeconfig(self) -> Path:
-        return self.data / "kubeconfig"
+        return self.data / KUBECONFIG
 
     @property
     def log(self) -> Path:
@@ -57,17 +55,14 @@ class WorldFolder:
 
     def state(self) -> RunningState | None:
         """The state of the process that runs the world, once it is ready."""
-        try:
-            state = msgspec.json.decode((self.data / _FILE).read_bytes(), type=RunningState)
-        except (OSError, msgspec.MsgspecError):
-            return None
-        return state if state.pid == self.pid() else None
+        state = written_state(self.data)
+        return state if state and state.pid == self.pid() else None
 
     def write_state(self, state: RunningState) -> None:
-        write_private(self.data / _FILE, msgspec.json.encode(state))
+        write_private(self.data / STATE, msgspec.json.encode(state))
 
     def remove_state(self) -> None:
-        (self.data / _FILE).unlink(missing_ok=True)
+        (self.data / STATE).unlink(missing_ok=True)
 
     def require(self) -> RunningState:
         """The state of the running world. Raises where no world runs, or where it is still starting."""
@@ -91,12 +86,3 @@ class WorldFolder:
                 return False
             await asyncio.sleep(POLL_SECONDS)
         return True
-
-
-def default_data() -> Path:
-    """The default folder of a world."""
-    named = os.environ.get(ENVIRONMENT)
-    if named:
-        return Path(named)
-    shared = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return Path(shared) / "compute"

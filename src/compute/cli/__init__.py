@@ -1,11 +1,14 @@
 """The command line: one module per command, each imported only when it is called.
 
-    root                      names the commands
-    up, up_status, down       a world on this machine
-    cell                      cuts cells off, and heals them
-    plan                      what manifests would create
-    plane, plane_users, plane_keys
-                              one plane, its users and its keys
+A command reads objects, calls `compute.decide` or `compute.views`, and prints. It does not know HTTP.
 
-The other modules are options, files, streams and tables that the commands share.
+    root           runs a command; how each ends
+    command_table  names the commands
+    deploy, look, change, understand, local, operate
+                   the commands, by task
+    shell          what every command is made of: groups, options, errors, the session
+    output         tables, formats and phrases
+    target         which server and which project
+
+The other modules are streams, exit codes and how the user spells the command.
 """

@@ -1,5 +1,6 @@
 """The startup steps of every command that serves, and how commands print."""
 
+import gc
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -8,7 +9,7 @@ from typing import Final
 
 import click
 
-from compute.app import definitions, process
+from compute.app import definitions, logs, process
 from compute.app.sites import BadCities
 from kubekit.plane import PlaneError
 
@@ -18,7 +19,9 @@ _REPORTED: Final = (BadCities, definitions.BadFile, process.Unsafe, PlaneError)
 
 @contextmanager
 def reporting_errors(data: Path) -> Iterator[None]:
-    """Turn an expected error into one sentence for the user."""
+    """Turn an expected error into one sentence for the user, and start to collect garbage."""
+    gc.enable()
+    logs.show_unhandled()
     try:
         yield
     except _REPORTED as error:

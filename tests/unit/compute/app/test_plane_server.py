@@ -9,7 +9,7 @@ import socket
 import pytest
 
 from compute.app.plane_server import serving, stop_signal
-from compute.cli import plane
+from compute.cli.operate import plane
 from compute.cli.root import run
 from kubekit.plane.http.server import CannotListen
 from kubekit.plane.store.errors import Busy

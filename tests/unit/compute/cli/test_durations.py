@@ -6,7 +6,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from compute.cli.up import DURATION
+from compute.cli.local.up import DURATION
 
 
 @click.command()

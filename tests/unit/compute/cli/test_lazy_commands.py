@@ -9,6 +9,7 @@ import pytest
 from compute.__main__ import main
 from compute.cli import root
 from compute.cli.root import run
+from compute.cli.shell.groups import Entry
 
 
 @pytest.fixture
@@ -22,8 +23,8 @@ def elsewhere(monkeypatch):
     module = type(sys)("elsewhere")
     vars(module)["command"] = command
     monkeypatch.setitem(sys.modules, "elsewhere", module)
-    monkeypatch.setitem(root._COMMANDS, "absent", ("no.such.module", "Do nothing."))
-    monkeypatch.setitem(root._COMMANDS, "elsewhere", ("elsewhere", "Do something."))
+    monkeypatch.setitem(root.root.entries, "absent", Entry("no.such.module", "Do nothing."))
+    monkeypatch.setitem(root.root.entries, "elsewhere", Entry("elsewhere", "Do something."))
 
 
 @pytest.mark.usefixtures("elsewhere")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from compute.cli import manifests
+from compute.cli.deploy import manifests
 from compute.cli.exits import Failure
 
 

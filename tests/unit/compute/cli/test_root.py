@@ -9,6 +9,7 @@ import pytest
 
 from compute.cli import root
 from compute.cli.root import run
+from compute.cli.shell.groups import Entry
 
 
 def test_help_lists_the_commands(capsys):
@@ -33,7 +34,10 @@ def test_the_version_is_the_packages(capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["plam"], "No such command 'plam'"),
+        (
+            ["plam"],
+            "there is no command 'plam' of compute; did you mean 'plan'?; see `compute --help`",
+        ),
         (["plan"], "Missing option '-f' / '--file'; see `compute plan --help`"),
         (["plan", "-f"], "Option '-f' requires an argument; see `compute --help`"),
         (["plan", "-f", "x", "-o", "xml"], "'xml' is not one of 'table', 'json', 'yaml'"),
@@ -61,7 +65,7 @@ def faulty(monkeypatch):
     module = type(sys)("faulty")
     vars(module)["command"] = command
     monkeypatch.setitem(sys.modules, "faulty", module)
-    monkeypatch.setitem(root._COMMANDS, "faulty", ("faulty", "Fail."))
+    monkeypatch.setitem(root.root.entries, "faulty", Entry("faulty", "Fail."))
     monkeypatch.delenv("COMPUTE_DEBUG", raising=False)
 
 

@@ -1,6 +1,6 @@
 """Tables as text."""
 
-from compute.cli.tables import plain, table
+from compute.cli.output.tables import plain, table
 
 
 def test_columns_line_up():

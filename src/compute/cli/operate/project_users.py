@@ -8,7 +8,7 @@ from compute.api import cluster_roles
 from compute.api.resource_manager import Project
 from compute.app.planes import PlaneRef
 from compute.app.world_folder import WorldFolder
-from compute.cli.up_status import client
+from compute.cli.local.up_status import client
 from compute.decide.conditions import is_true
 from kubekit.api.errors import AlreadyExists, NotFound
 from kubekit.api.kinds import rbac

@@ -23,9 +23,9 @@ from compute.app.system_environment import system
 from compute.app.world_folder import POLL_SECONDS, RunningState, WorldFolder
 from compute.app.world_server import NotReady, ServedWorld, hosted
 from compute.app.world_status import PACKAGE
-from compute.cli.data_options import data_option
+from compute.cli.local.data_options import data_option
+from compute.cli.local.up_status import status
 from compute.cli.startup import echo, keep_standard_streams, reporting_errors, secure_process
-from compute.cli.up_status import status
 from compute.decide import city_codes
 from compute.decide.deployment.drains import DEFAULT_GRACE, Grace
 from kubekit.api import times

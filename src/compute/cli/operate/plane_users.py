@@ -15,9 +15,9 @@ from compute.app.kubeconfig import kubeconfig
 from compute.app.planes import PROJECT_USERS, PlaneRef
 from compute.app.system_environment import system
 from compute.app.world_folder import ENVIRONMENT, WorldFolder, default_data
-from compute.cli import project_users
-from compute.cli.data_options import FolderType
-from compute.cli.up_status import run_request
+from compute.cli.local.data_options import FolderType
+from compute.cli.local.up_status import run_request
+from compute.cli.operate import project_users
 from kubekit.plane import (
     Authority,
     IssuedCertificate,

@@ -7,7 +7,7 @@ from typing import Final
 import click
 
 from compute.app.world_folder import WorldFolder
-from compute.cli.data_options import data_option
+from compute.cli.local.data_options import data_option
 from compute.cli.startup import echo
 
 _STOP_TIMEOUT: Final = 30.0  # seconds

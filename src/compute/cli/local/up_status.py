@@ -10,7 +10,7 @@ import msgspec
 
 from compute.app.world_folder import WorldFolder
 from compute.app.world_status import PartStatus, WorldStatus, client, observed
-from compute.cli.data_options import same_data_option
+from compute.cli.local.data_options import same_data_option
 from compute.cli.startup import echo
 from kubekit.api.errors import ApiError
 

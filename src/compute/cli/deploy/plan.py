@@ -9,11 +9,11 @@ import click
 import yaml
 
 from compute.api.compute import Workload
-from compute.cli import manifests
+from compute.cli.deploy import manifests
+from compute.cli.deploy.manifests import Manifest
 from compute.cli.exits import Exit, Failure
-from compute.cli.manifests import Manifest
+from compute.cli.output.tables import plain, table
 from compute.cli.streams import show
-from compute.cli.tables import plain, table
 from compute.decide import city_codes
 from compute.decide.validation import MOST_ERRORS
 from compute.decide.validation.grammar import nearest

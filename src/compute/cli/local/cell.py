@@ -8,9 +8,9 @@ import click
 from compute.api import annotations, labels
 from compute.api.karmada import MemberCluster
 from compute.app.world_folder import WorldFolder
-from compute.cli.data_options import data_option, same_data_option
+from compute.cli.local.data_options import data_option, same_data_option
+from compute.cli.local.up_status import client, run_request
 from compute.cli.startup import echo
-from compute.cli.up_status import client, run_request
 from kubekit.api.errors import Conflict
 from kubekit.api.meta import with_metadata
 from kubekit.client.client import Client

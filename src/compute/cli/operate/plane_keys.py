@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import click
 
-from compute.cli.data_options import FolderType
+from compute.cli.local.data_options import FolderType
 from kubekit.plane import PlaneDirectory, PlaneError
 
 Result = TypeVar("Result")

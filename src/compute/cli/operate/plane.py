@@ -12,7 +12,7 @@ import uvloop
 from compute.app import crds, definitions, logs
 from compute.app.kubeconfig import reachable
 from compute.app.plane_server import ServedPlane, resealing_on_signal, serving, stop_signal
-from compute.cli.data_options import FolderType
+from compute.cli.local.data_options import FolderType
 from compute.cli.startup import (
     echo,
     keep_standard_streams,

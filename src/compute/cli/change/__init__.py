@@ -1,0 +1,1 @@
+"""Commands that change running workloads, and what they use."""

@@ -1,0 +1,1 @@
+"""Commands that create, compare and delete workloads."""

@@ -1,0 +1,1 @@
+"""Commands that show workloads, instances and what happens to them."""

@@ -1,0 +1,1 @@
+"""Commands for operators, and for the command line itself."""

@@ -1,0 +1,131 @@
+"""A command with examples, exit codes, and the options that choose the server and the project.
+
+    @command(examples=("compute status web",), exits=(Exit.NOT_FOUND,), target=True)
+    def command(...): ...
+
+The help of a command shows its examples and its exit codes; `tools/generate.py` writes the pages of
+docs/cli from the same attributes, and a test runs the parser on every example.
+"""
+
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from typing import Any, Final
+
+import click
+
+from compute.cli.exits import Exit
+from compute.cli.invocation import spelled
+
+HELP_OPTIONS: Final = {"help_option_names": ["-h", "--help"]}
+
+_ALWAYS: Final = (Exit.OK, Exit.ERROR, Exit.USAGE)
+TARGET: Final = "target"
+"""The key of the target's flags in the context's ``meta``."""
+
+# The options that choose the target: flag, short flag, placeholder, and help.
+_TARGET_OPTIONS: Final = (
+    ("--project", "", "NAME", "The project."),
+    ("--namespace", "-n", "NAME", "The namespace in the project."),
+    ("--context", "", "NAME", "A context of the kubeconfig."),
+    ("--kubeconfig", "", "FILE", "The kubeconfig."),
+    ("--server", "", "URL", "The address of the API server."),
+    ("--token", "", "TOKEN", "The bearer token for --server."),
+    ("--certificate-authority", "", "FILE", "The CA of --server."),
+    ("--org", "", "NAME", "The organization."),
+    ("--data", "", "DIR", "The folder of a world that `compute up` runs on this machine."),
+)
+_WITH_VALUE: Final = frozenset(
+    {"-o", "--output", *(flag for names in _TARGET_OPTIONS for flag in names[:2] if flag)}
+)
+
+
+def takes_value(option: str) -> bool:
+    """Whether an option that may come before a command has its value in the next argument."""
+    return option in _WITH_VALUE
+
+
+class ComputeCommand(click.Command):
+    """A command whose help has examples and exit codes."""
+
+    def __init__(
+        self,
+        *args: Any,
+        examples: Sequence[str] = (),
+        exits: Sequence[Exit] = (),
+        target: bool = False,
+        **settings: Any,
+    ) -> None:
+        settings.setdefault("context_settings", dict(HELP_OPTIONS))
+        super().__init__(*args, **settings)
+        self.examples = tuple(examples)
+        self.exits = tuple(sorted({*_ALWAYS, *exits}))
+        self.has_target = target
+        if target:
+            self.params = [*self.params, *_target_options(self.params)]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            near = get_close_matches(error.option_name, list(_flags(self)), 1, 0.6)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise click.UsageError(f"no such option: {error.option_name}{hint}", ctx) from error
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        super().format_options(ctx, formatter)
+        if self.has_target:
+            with formatter.section("Target options"):
+                formatter.write_text(
+                    f"{' '.join(names[0] for names in _TARGET_OPTIONS)}; "
+                    + spelled("`compute config view` shows which one is in effect.")
+                )
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        if self.examples:
+            with formatter.section("Examples"):
+                for example in self.examples:
+                    formatter.write(f"  {spelled(example)}\n")
+        with formatter.section("Exit codes"):
+            formatter.write_dl([(str(int(code)), code.meaning) for code in self.exits])
+        super().format_epilog(ctx, formatter)
+
+
+def command(
+    *args: Any,
+    examples: Sequence[str] = (),
+    exits: Sequence[Exit] = (),
+    target: bool = False,
+    **settings: Any,
+) -> Callable[[Callable[..., Any]], ComputeCommand]:
+    """The decorator of a command's function."""
+    return click.command(
+        *args, cls=ComputeCommand, examples=examples, exits=exits, target=target, **settings
+    )
+
+
+def _target_options(own: Sequence[click.Parameter]) -> list[click.Option]:
+    """The options of the target that the command does not define itself. Help lists them shortly."""
+    taken = {flag for parameter in own for flag in parameter.opts}
+    return [
+        click.Option(
+            [flag for flag in names if flag and flag not in taken], metavar=metavar, help=text,
+            expose_value=False, hidden=True, callback=_keep,
+        )
+        for *names, metavar, text in _TARGET_OPTIONS if names[0] not in taken
+    ]  # fmt: skip
+
+
+def _keep(context: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        context.meta.setdefault(TARGET, {})[parameter.name] = value
+
+
+def target_flags() -> dict[str, str]:
+    """The flags of the target that this command was called with, by name."""
+    context = click.get_current_context(silent=True)
+    flags: dict[str, str] = context.meta.get(TARGET, {}) if context else {}
+    return flags
+
+
+def _flags(of: click.Command) -> list[str]:
+    return [flag for parameter in of.params for flag in parameter.opts if flag.startswith("--")]

@@ -1,0 +1,9 @@
+"""The target of a command: which server, which project, which namespace, and why these.
+
+chosen        the target, and the rule that chose it
+resolution    the rules in their order: flags, plugin, variables, settings, kubeconfig, world
+settings      the user's own choice, which `compute config` writes
+kubeconfigs   a context of a kubeconfig as a target
+datumctl      the credentials of a plugin of datumctl
+project_paths the path of a project's API on the server of a platform
+"""

@@ -1,0 +1,41 @@
+"""The target of a command, and the rule that chose it."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from kubekit.client.connection import Connection
+
+
+class TargetRule(StrEnum):
+    """The rules, the strongest first. The first that applies decides."""
+
+    FLAGS = "flags"
+    PLUGIN = "plugin environment"
+    VARIABLES = "COMPUTE_* variables"
+    SETTINGS = "settings"
+    KUBECONFIG = "kubeconfig"
+    WORLD = "running world"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A server, and a namespace of a project there."""
+
+    connection: Connection
+    project: str  # empty where the server itself is the project, as on one cluster
+    namespace: str
+    rule: TargetRule
+    detail: str  # what the rule read: a file, a variable
+    context: str = ""
+    kubeconfig: Path | None = None
+    world: Path | None = None  # the folder of the world, where it is one of this machine
+
+    @property
+    def server(self) -> str:
+        return self.connection.server
+
+    @property
+    def where(self) -> str:
+        """The project as a phrase in sentences; the server where there is no project."""
+        return f"project {self.project}" if self.project else f"server {self.server}"

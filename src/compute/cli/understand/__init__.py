@@ -1,0 +1,1 @@
+"""Commands that explain states, limits and rights."""
