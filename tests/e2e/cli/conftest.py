@@ -1,0 +1,69 @@
+"""One running world for all tests of the command line that a worker runs, and a project for each module."""
+
+import itertools
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.compute.cli_runner import CommandLine, Finished, check_transcript
+
+CITIES = "DFW,LHR,SIN"
+TRANSCRIPTS = Path(__file__).with_name("transcripts")
+NUMBERS = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandLine]:
+    """The command line of a running world with three cities and the project `demo`."""
+    home = tmp_path_factory.mktemp("cli")
+    compute = CommandLine(home, home / "world")
+    started = compute("up", "--detach", "--port=0", f"--cities={CITIES}")
+    assert started.code == 0, started
+    try:
+        yield compute
+    finally:
+        compute("down")
+
+
+@pytest.fixture
+def compute(world: CommandLine) -> CommandLine:
+    """The command line in the project `demo`. Choose names that no other test uses."""
+    return world
+
+
+@pytest.fixture
+def name() -> str:
+    """A name for a workload that no other test uses, of the same length in each run."""
+    return f"w{os.getpid() % 10_000:04}{next(NUMBERS):03}"
+
+
+class Transcript:
+    """Collects what commands print, and compares it with the golden file of the test."""
+
+    def __init__(self, compute: CommandLine, file: Path, replace: dict[str, str]) -> None:
+        self._compute = compute
+        self._file = file
+        self.replace = replace
+        self.runs: list[Finished] = []
+
+    def __call__(self, *arguments: str, text: str = "", **variables: str) -> Finished:
+        """Run a command that the transcript shows."""
+        done = self._compute(*arguments, text=text, **variables)
+        self.runs.append(done)
+        return done
+
+    def check(self) -> None:
+        check_transcript(self._file, *self.runs, replace=self.replace)
+
+
+@pytest.fixture
+def transcript(compute: CommandLine, request: pytest.FixtureRequest) -> Iterator[Transcript]:
+    """The transcript of a test: `transcripts/<module>/<test>.txt`. It is compared at the end of the test."""
+    module = request.path.stem.removeprefix("test_")
+    test = request.node.name.removeprefix("test_").replace("/", "_")
+    replace = {str(compute.data): "WORLD", str(compute.home): "HOME"}
+    recorded = Transcript(compute, TRANSCRIPTS / module / f"{test}.txt", replace)
+    yield recorded
+    recorded.check()
