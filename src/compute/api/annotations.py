@@ -5,6 +5,13 @@ from typing import Final
 SSH_KEYS: Final = "compute.datumapis.com/ssh-keys"  # lines of user:key, in a machine's template
 RESTARTED_AT: Final = "compute.datumapis.com/restartedAt"  # in the template, so that it rolls
 PAUSED: Final = "compute.datumapis.com/paused"  # "true" on a Workload holds template changes back
+PAUSED_CITIES: Final = "compute.datumapis.com/paused-cities"  # "DFW,LHR": as paused, in these
+# JSON objects by city, on a Workload: times of restarts, and templates of an undo in one city.
+RESTARTED_CITIES: Final = "compute.datumapis.com/restarted-cities"
+CITY_TEMPLATES: Final = "compute.datumapis.com/city-templates"
+# A JSON object by Instance, on a Workload and its deployments: when replacements were requested.
+REPLACED_INSTANCES: Final = "compute.datumapis.com/replaced-instances"
+REPLACED_AT: Final = "compute.datumapis.com/replaced-at"  # on an Instance: the request it answers
 MAX_UNAVAILABLE: Final = "compute.datumapis.com/max-unavailable"  # "1" or "25%", for updates
 SUSPENDED: Final = "compute.datumapis.com/suspended"
 EXPECTED_REFERENCED_DATA: Final = "compute.datumapis.com/expected-referenced-data"
@@ -29,4 +36,5 @@ MIRRORED: Final = (
     SUSPENDED,
     PAUSED,
     MAX_UNAVAILABLE,
+    REPLACED_INSTANCES,
 )

@@ -315,6 +315,7 @@ class Reason(KnownReason):
     RESOLVING = passing(
         "Resolving", "The ConfigMaps and Secrets that the template names are being looked up."
     )
+    RESUMED = healthy("Resumed", "Template changes are not held back any more.")
     ROLLOUT_FINISHED = healthy(
         "RolloutFinished", "Every city serves the newest revision, and nothing else."
     )

@@ -7,6 +7,10 @@ done before, so a restart, a lost event or a second controller changes nothing.
 Two rules hold under every policy. An Instance of another template that is not Ready is removed at
 once: it serves no traffic and may never become Ready. A surplus Instance is removed whatever the
 health of the rest.
+
+An Instance that the user asked to replace is replaced by the same rules as one of another template,
+and before those. A pause does not stop that: the user named the Instance, and its successor gets the
+template that the deployment has.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -100,9 +104,10 @@ class RolloutSettings:
     """A user's settings of a rollout.
 
     ``max_unavailable`` is a count or a share of the Instances, and at least 1, since no update could
-    happen otherwise. OrderedReady always replaces one by one. A pause stops every replacement, also
-    of Instances that are not Ready: it would start the template that is being held back. Scaling
-    continues, and an empty slot is filled from the present template.
+    happen otherwise. OrderedReady always replaces one by one. A pause stops every replacement that
+    follows from a template, also of Instances that are not Ready: it would start the template that is
+    being held back. Scaling continues, an empty slot is filled from the present template, and an
+    Instance that the user asked to replace is replaced.
     """
 
     max_unavailable: int | str = 1
@@ -173,8 +178,10 @@ def _in_order(
         yield CreateInstance(ordinal, "" if slots.name(ordinal) == unready[0] else recovery)
     yield from _one_by_one(
         slots,
+        *((step, "") for step in _requests(slots, ready=False)),
         *((step, paused) for step in _repairs(slots)),
         *((step, "") for step in _trims(slots)),
+        *((step, recovery) for step in _requests(slots, ready=True)),
         *((step, paused or recovery) for step in _rolls(slots)),
     )
 
@@ -200,10 +207,15 @@ def _together(
     free = _free_window(slots, now)
     for rank, ordinal in enumerate(slots.missing):
         yield CreateInstance(ordinal, "" if rank < free else _WINDOW_FULL)
+    yield from _requests(slots, ready=False)
     yield from (replace(step, hold=paused) for step in _repairs(slots))
     yield from _trims(slots)
-    for rank, step in enumerate(_rolls(slots)):
-        yield replace(step, hold=paused or ("" if rank < spare else limit))
+    steps = (
+        *((step, "") for step in _requests(slots, ready=True)),
+        *((step, paused) for step in _rolls(slots)),
+    )
+    for rank, (step, hold) in enumerate(steps):
+        yield replace(step, hold=hold or ("" if rank < spare else limit))
 
 
 def _free_window(slots: Slots, now: datetime) -> int:
@@ -257,6 +269,12 @@ _POLICIES: Final[
     "OrderedReady": _in_order,
     "Parallel": _together,
 }
+
+
+def _requests(slots: Slots, *, ready: bool) -> Iterator[DeleteInstance]:
+    """Replacements that the user asked for, from the highest ordinal down."""
+    for instance in slots.to_replace(ready=ready):
+        yield _delete(instance, "the user asked to replace it")
 
 
 def _repairs(slots: Slots) -> Iterator[DeleteInstance]:

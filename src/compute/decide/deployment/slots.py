@@ -11,6 +11,7 @@ from typing import Final
 from compute.api import names
 from compute.api.compute import MOST_REPLICAS, Instance, WorkloadDeployment
 from compute.api.conditions import ConditionType
+from compute.decide.deployment import replacements
 from compute.decide.deployment.template import recorded_hash, template_hash
 
 _READY: Final = ConditionType.READY.value
@@ -27,6 +28,7 @@ class Slots:
     kept: dict[int, Instance]  # in slots, and not terminating
     ready: frozenset[int]  # of the occupants, those that serve and are not terminating
     outdated: dict[int, Instance]  # of those kept, those created from another template
+    requested: dict[int, Instance]  # of those kept, those that the user asked to replace
     terminating: tuple[Instance, ...]  # without strays
     strays: tuple[Instance, ...]  # their names have no ordinal of this deployment
 
@@ -51,15 +53,24 @@ class Slots:
 
     def stale(self, *, ready: bool) -> list[Instance]:
         """The kept Instances of another template that serve, or that do not; in descending order."""
-        outdated = reversed(self.outdated.items())
-        return [instance for ordinal, instance in outdated if (ordinal in self.ready) is ready]
+        return [
+            instance
+            for ordinal, instance in reversed(self.outdated.items())
+            if (ordinal in self.ready) is ready and ordinal not in self.requested
+        ]
+
+    def to_replace(self, *, ready: bool) -> list[Instance]:
+        """The Instances to replace on request that serve, or that do not; in descending order."""
+        requested = reversed(self.requested.items())
+        return [instance for ordinal, instance in requested if (ordinal in self.ready) is ready]
 
     def coming(self) -> list[Instance]:
         """The kept Instances of the present template that do not serve yet."""
+        leaving = self.outdated.keys() | self.requested.keys()
         return [
             instance
             for ordinal, instance in self.kept.items()
-            if ordinal not in self.ready and ordinal not in self.outdated
+            if ordinal not in self.ready and ordinal not in leaving
         ]
 
 
@@ -73,6 +84,7 @@ def survey(deployment: WorkloadDeployment, instances: Iterable[Instance]) -> Slo
     count, template = desired(deployment), template_hash(deployment.spec.template)
     leaving = {o: i for o, i in occupants.items() if i.deleting}
     kept = {o: i for o, i in occupants.items() if o < count and o not in leaving}
+    stamps = replacements.stamps(deployment)
     return Slots(
         deployment=deployment,
         desired=count,
@@ -81,6 +93,7 @@ def survey(deployment: WorkloadDeployment, instances: Iterable[Instance]) -> Slo
         kept=kept,
         ready=frozenset(o for o, i in occupants.items() if is_ready(i)),
         outdated={o: i for o, i in kept.items() if recorded_hash(i) != template},
+        requested={o: i for o, i in kept.items() if replacements.is_due(i, stamps.get(o))},
         terminating=tuple(leaving.values()),
         strays=strays,
     )

@@ -16,14 +16,16 @@ import msgspec
 from msgspec import NODEFAULT
 from msgspec.structs import FieldInfo
 
-from compute.api import labels, names
+from compute.api import annotations, labels, names
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.instance_spec import InstanceController, InstanceTemplate, SchedulingGate
+from compute.decide.deployment import replacements
 from kubekit.api.meta import ObjectMeta
 from kubekit.api.quantity import Quantity, QuantityError
 from kubekit.api.wire import INT_OR_STRING_QUANTITY, Rule
 
 _HASH_DIGITS: Final = 16
+_RESTARTED_AT: Final = annotations.RESTARTED_AT
 
 
 def canonical(template: InstanceTemplate) -> bytes:
@@ -43,6 +45,24 @@ def canonical(template: InstanceTemplate) -> bytes:
 def template_hash(template: InstanceTemplate) -> str:
     """The template's identity: 64 bits, the same in every release."""
     return hashlib.sha256(canonical(template)).hexdigest()[:_HASH_DIGITS]
+
+
+def unstamped_hash(template: InstanceTemplate) -> str:
+    """The hash of the template without its restart stamp: a restart does not change it."""
+    return template_hash(restamped(template, None))
+
+
+def restart_stamp(template: InstanceTemplate) -> str:
+    """When the template was last restarted, as it is written; empty when it never was."""
+    return template.metadata.annotations.get(_RESTARTED_AT, "")
+
+
+def restamped(template: InstanceTemplate, stamp: str | None) -> InstanceTemplate:
+    """The template with this restart stamp, or with none."""
+    others = {k: v for k, v in template.metadata.annotations.items() if k != _RESTARTED_AT}
+    known = others if stamp is None else others | {_RESTARTED_AT: stamp}
+    metadata = msgspec.structs.replace(template.metadata, annotations=known)
+    return msgspec.structs.replace(template, metadata=metadata)
 
 
 def recorded_hash(instance: Instance) -> str:
@@ -86,13 +106,14 @@ def instance_builder(
         ),
     )
     owners = (deployment.reference(controller=True, block_owner_deletion=True),)
+    stamps = replacements.stamps(deployment)
 
     def build(ordinal: int) -> Instance:
         metadata = ObjectMeta(
             name=names.instance(deployment.metadata.name, ordinal),
             namespace=deployment.metadata.namespace,
             labels=template.metadata.labels | controller_labels(deployment, ordinal),
-            annotations=template.metadata.annotations,
+            annotations=replacements.stamped(template.metadata.annotations, stamps.get(ordinal)),
             owner_references=owners,
         )
         return Instance(metadata=metadata, spec=spec)

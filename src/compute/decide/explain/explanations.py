@@ -17,14 +17,16 @@ from compute.api.quota import RequestAllocation, ResourceClaim
 from compute.api.reasons import NOTHING_TO_DO, KnownReason, NeighbourReason, Owner, Reason, describe
 from compute.decide import joins
 from compute.decide.conditions import find
+from compute.decide.deployment import rollout
 from compute.decide.deployment.rollup import progress
 from compute.decide.deployment.slots import desired
 from compute.decide.explain import cause
 from compute.decide.explain.cause import Cause
 from compute.decide.explain.checklist import GateStatus, checklist
 from compute.decide.explain.titles import count, fill_names, path, title
+from compute.decide.overrides import paused_cities
+from compute.decide.overrides.annotated import cities_of
 from compute.decide.quota.claims import MEMORY, VCPUS
-from compute.decide.workload.placement import is_paused
 from kubekit.api.finalizers import FOREGROUND
 from kubekit.api.meta import Condition, Object
 
@@ -91,10 +93,13 @@ def explain_deployment(
         return _leaving(deployment, f"{count(remaining, 'instance')} left.", now)
     status, wanted = deployment.status, desired(deployment)
     standing = f"{title(deployment)} has {progress(status.ready_replicas, wanted)}."
+    paused = rollout.settings_of(deployment).paused
+    standing = _sentences(standing, Reason.PAUSED.meaning if paused else "")
     blocker = cause.of_deployment(deployment, instances)
     if blocker:
         return _because(deployment, standing, blocker, now)
-    return _well(deployment, standing, find(status.conditions, ConditionType.AVAILABLE))
+    well = _well(deployment, standing, find(status.conditions, ConditionType.AVAILABLE))
+    return _paused(deployment, well) if paused else well
 
 
 def explain_workload(
@@ -110,10 +115,10 @@ def explain_workload(
     """
     if workload.deleting:
         return _leaving(workload, f"{count(len(deployments), 'deployment')} left.", now)
-    status, paused = workload.status, is_paused(workload)
+    status, paused = workload.status, paused_cities(workload)
     wanted = sum(scale.min_replicas for scale in joins.expected(workload).values())
     counted = f"{title(workload)} has {progress(status.ready_replicas, wanted)}."
-    standing = _sentences(counted, Reason.PAUSED.meaning if paused else "")
+    standing = _sentences(counted, _pause(workload, paused) if paused else "")
     blocker = cause.of_workload(workload, deployments, instances, offered)
     if blocker:
         return _because(workload, standing, blocker, now)
@@ -194,9 +199,17 @@ def _well(subject: Object, standing: str, good_news: Condition | None) -> Explan
     )
 
 
-def _paused(workload: Workload, well: Explanation) -> Explanation:
-    """A Workload that serves, and waits for its user."""
-    step = fill_names(Reason.PAUSED.next_step, workload)
+def _pause(workload: Workload, cities: Sequence[str]) -> str:
+    """What a pause of these cities means, as a sentence."""
+    meaning = Reason.PAUSED.meaning
+    if len(cities) == len(cities_of(workload)):
+        return meaning
+    return meaning.replace(" is paused:", f" is paused in {', '.join(cities)}:", 1)
+
+
+def _paused(subject: Object, well: Explanation) -> Explanation:
+    """An object that serves, and waits for its user."""
+    step = fill_names(Reason.PAUSED.next_step, subject)
     return replace(well, reason=Reason.PAUSED, owner=Reason.PAUSED.owner, next_step=step)
 
 

@@ -17,6 +17,7 @@ import msgspec
 from compute.api import labels, names
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.decide import joins
+from compute.decide.deployment import replacements
 from compute.decide.deployment.rollup import same
 from compute.decide.federation.hub import ProjectNamespace
 from compute.decide.writes import Create, Delete, Update, Write, change
@@ -56,6 +57,8 @@ def hub_instance(
 ) -> Instance | Unlinked:
     """The hub's copy of a cell's Instance: only the labels that leave the cell, spec and status.
 
+    Of the annotations it has the one that shows which request to replace the Instance was fulfilled.
+
     A label that is missing is never written as an empty string: a copy that is linked to nothing,
     or to a wrong object, is worse than none. The deployment controller restores the label.
     """
@@ -71,6 +74,7 @@ def hub_instance(
             name=instance.metadata.name,
             namespace=instance.metadata.namespace,
             labels={key: known[key] for key in labels.WRITE_BACK} | {labels.SOURCE_CLUSTER: cell},
+            annotations=replacements.recorded(instance),
             owner_references=(_controller(owner),),
         ),
         spec=instance.spec,
@@ -138,6 +142,7 @@ def _merged(existing: Instance, desired: Instance, owner: WorkloadDeployment) ->
     metadata = msgspec.structs.replace(
         existing.metadata,
         labels=existing.metadata.labels | desired.metadata.labels,
+        annotations=replacements.copied(existing, desired),
         owner_references=(*others, *desired.metadata.owner_references),
     )
     status = existing.status if same(existing.status, desired.status) else desired.status

@@ -13,6 +13,7 @@ import msgspec
 from compute.api import labels
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.decide import joins
+from compute.decide.deployment import replacements
 from compute.decide.deployment.rollup import same
 from compute.decide.writes import Create, Delete, Update, Write, change
 from kubekit.api.meta import Object, ObjectMeta
@@ -48,6 +49,7 @@ def projection(copy: Instance, deployment: WorkloadDeployment) -> Instance:
             name=copy.metadata.name,
             namespace=deployment.metadata.namespace,
             labels=own | {labels.DEPLOYMENT_UID: deployment.metadata.uid},
+            annotations=replacements.recorded(copy),
             owner_references=(deployment.reference(),),
         ),
         spec=copy.spec,
@@ -98,6 +100,7 @@ def _merged(existing: Instance, desired: Instance) -> Instance:
     metadata = msgspec.structs.replace(
         existing.metadata,
         labels=theirs | desired.metadata.labels,
+        annotations=replacements.copied(existing, desired),
         owner_references=desired.metadata.owner_references,
     )
     status = existing.status if same(existing.status, desired.status) else desired.status

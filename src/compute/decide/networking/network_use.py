@@ -19,6 +19,8 @@ from compute.decide.networking.addresses import (
     is_within,
     network_range,
 )
+from compute.decide.overrides import CityTemplates
+from compute.decide.overrides.annotated import cities_of
 from kubekit.api.fields import FieldError, Path, forbidden
 
 Key = tuple[str, str]
@@ -46,9 +48,17 @@ def named(template: InstanceTemplate, namespace: str) -> dict[Key, None]:
     return {(i.network.namespace or namespace, i.network.name): None for i in interfaces}
 
 
+def of_workload(workload: Workload) -> dict[Key, None]:
+    """The networks that the template of a Workload names, and those of cities pinned to another."""
+    templates, namespace = CityTemplates(workload), workload.metadata.namespace
+    pins = (templates.pin(city) for city in cities_of(workload))
+    known = named(workload.spec.template, namespace)
+    return known | {key: None for pin in pins if pin for key in named(pin.template, namespace)}
+
+
 def names_network(workload: Workload, network: Key) -> bool:
-    """Whether the template of a Workload names the network."""
-    return network in named(workload.spec.template, workload.metadata.namespace)
+    """Whether the template of a Workload, or of one of its cities, names the network."""
+    return network in of_workload(workload)
 
 
 def users(network: Network, workloads: Iterable[Workload]) -> tuple[str, ...]:

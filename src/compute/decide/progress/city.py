@@ -30,7 +30,7 @@ class CityProgress:
 
     placement: str
     city: str
-    goal: str  # identifies the requested generation
+    goal: str  # identifies what is requested: the generation, and the template of the city
     template: str  # the hash of the template that is asked for
     scale: ScaleSettings | None  # None when nothing is asked for here any more
     observed: bool  # the Workload's controller has observed the spec

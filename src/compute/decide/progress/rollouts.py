@@ -15,11 +15,10 @@ from typing import Final
 
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.decide import joins
-from compute.decide.deployment.template import template_hash
 from compute.decide.explain import cause
+from compute.decide.overrides import CityTemplates, is_paused
 from compute.decide.progress.city import CityProgress
 from compute.decide.progress.phases import CityRow, Phase, PhaseTimeouts, judge
-from compute.decide.workload.placement import is_paused
 
 _DEFAULT: Final = PhaseTimeouts()
 
@@ -106,17 +105,17 @@ def _cities(snapshot: RolloutSnapshot) -> Iterator[CityProgress]:
         joins.placement_city(d): d for d in snapshot.deployments if d.spec.workload_ref.uid == uid
     }
     running = _by_deployment(snapshot.instances)
-    template = template_hash(workload.spec.template)
+    templates = CityTemplates(workload)
     for key in (*expected, *sorted(present.keys() - expected.keys())):
-        deployment = present.get(key)
+        deployment, template = present.get(key), templates.hash_of(key[1])
         yield CityProgress(
             placement=key[0],
             city=key[1],
-            goal=f"{uid}/{generation}",
+            goal=f"{uid}/{generation}/{template}",
             template=template,
             scale=expected.get(key),
             observed=workload.status.observed_generation == generation,
-            paused=is_paused(workload),
+            paused=is_paused(workload, key[1]),
             above=() if deployment else tuple(cause.above(workload, key[0])),
             deployment=deployment,
             instances=running[deployment.metadata.name] if deployment else (),

@@ -27,7 +27,14 @@ _OURS: Final = frozenset(
         labels.SERVICE_NAME,
     )
 )
-_ON_THE_WORKLOAD: Final = (annotations.PAUSED, annotations.MAX_UNAVAILABLE)
+_ON_THE_WORKLOAD: Final = (
+    annotations.PAUSED,
+    annotations.MAX_UNAVAILABLE,
+    annotations.PAUSED_CITIES,
+    annotations.RESTARTED_CITIES,
+    annotations.CITY_TEMPLATES,
+    annotations.REPLACED_INSTANCES,
+)
 
 
 def check_name(path: Path, meta: ObjectMeta) -> Iterator[FieldError]:

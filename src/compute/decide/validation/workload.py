@@ -10,6 +10,11 @@ from compute.api.compute import Placement, ScaleSettings, Workload
 from compute.api.instance_spec import InstanceSpec, Sandbox
 from compute.decide.validation.cities import Choice, corrected_cities
 from compute.decide.validation.metadata import check_name, check_settings
+from compute.decide.validation.overrides import (
+    check_overrides,
+    override_warnings,
+    pins_to_authorize,
+)
 from compute.decide.validation.placements import check_placements, placement_warnings
 from compute.decide.validation.review import NetworkUse, Review
 from compute.decide.validation.template import check_template, template_warnings
@@ -20,7 +25,6 @@ MOST_ERRORS: Final = 100
 _METADATA: Final = Path("metadata")
 _TEMPLATE: Final = Path("spec.template")
 _PLACEMENTS: Final = Path("spec.placements")
-_INTERFACES: Final = _TEMPLATE.child("spec", "networkInterfaces")
 _DEFAULT_POLICY: Final = "OrderedReady"
 
 
@@ -49,17 +53,19 @@ def validate(workload: Workload, *, cities: Collection[str], old: Workload | Non
     errors = chain(
         check_name(_METADATA, workload.metadata) if old is None else (),
         check_settings(_METADATA, workload.metadata),
+        check_overrides(_METADATA, workload.metadata, old.metadata if old else None),
         () if unchanged else check_template(_TEMPLATE, spec.template),
         () if unchanged else check_placements(_PLACEMENTS, spec.placements, choice_of),
     )
     warnings = chain(
+        override_warnings(_METADATA, workload),
         template_warnings(_TEMPLATE, spec.template),
         placement_warnings(_PLACEMENTS, spec.placements, choice_of),
     )
     return Review(
         errors=tuple(islice(errors, MOST_ERRORS)),
         warnings=tuple(islice(warnings, MOST_ERRORS)),
-        networks=() if unchanged else tuple(_networks(workload)),
+        networks=tuple(_networks(workload, old if unchanged else None)),
     )
 
 
@@ -111,20 +117,23 @@ def _choices(cities: Collection[str], old: Workload | None) -> Callable[[str], C
     return lambda placement: Choice(offered, kept.get(placement, frozenset()))
 
 
-def _networks(workload: Workload) -> Iterator[NetworkUse]:
+def _networks(workload: Workload, same_spec: Workload | None) -> Iterator[NetworkUse]:
     """The networks to authorize, each once.
 
     Any change of the spec requires all of them again: a user who changes the image of a Workload
-    sends traffic through its networks. A change of metadata alone requires none, since controllers
-    make such changes and have no access to networks.
+    sends traffic through its networks. Where the spec is that of ``same_spec``, only a changed pin of
+    a city requires those of its template: controllers change metadata, and have no access to networks.
     """
+    own = [] if same_spec else [(_TEMPLATE, workload.spec.template)]
     seen: set[tuple[str, str]] = set()
-    for position, interface in enumerate(workload.spec.template.spec.network_interfaces):
-        namespace = interface.network.namespace or workload.metadata.namespace
-        if (namespace, interface.network.name) not in seen:
-            path = _INTERFACES.at(position).child("network")
-            yield NetworkUse(namespace, interface.network.name, path)
-        seen.add((namespace, interface.network.name))
+    for path, template in (*own, *pins_to_authorize(_METADATA, workload, same_spec)):
+        interfaces = path.child("spec", "networkInterfaces")
+        for position, interface in enumerate(template.spec.network_interfaces):
+            namespace = interface.network.namespace or workload.metadata.namespace
+            if (namespace, interface.network.name) not in seen:
+                field = interfaces.at(position).child("network")
+                yield NetworkUse(namespace, interface.network.name, field)
+            seen.add((namespace, interface.network.name))
 
 
 def corrected(workload: Workload, cities: Collection[str]) -> Workload:

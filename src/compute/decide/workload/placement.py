@@ -20,17 +20,19 @@ from compute.api.compute import (
     WorkloadDeploymentSpec,
     WorkloadRef,
 )
+from compute.api.instance_spec import InstanceTemplate
 from compute.decide import joins
 from compute.decide.deployment import drains, handover
 from compute.decide.deployment.drains import Grace
 from compute.decide.networking import network_use
 from compute.decide.networking.network_use import Lack
+from compute.decide.overrides import CityTemplates, is_paused, replaced_instances
 from compute.decide.writes import Update, change
-from kubekit.api.meta import ObjectMeta, OwnerReference, with_spec
+from kubekit.api.meta import ObjectMeta, OwnerReference, with_metadata, with_spec
 
 # Annotations that a user sets on the Workload for its deployments. Absence is copied too.
 _INHERITED: Final[tuple[str, ...]] = (annotations.PAUSED, annotations.MAX_UNAVAILABLE)
-_OURS: Final[tuple[str, ...]] = (*_INHERITED, annotations.DRAIN)
+_OURS: Final[tuple[str, ...]] = (*_INHERITED, annotations.REPLACED_INSTANCES, annotations.DRAIN)
 
 Owners = tuple[OwnerReference, ...]
 
@@ -107,19 +109,26 @@ def withheld(split: Split, lack: Lack) -> Split:
 
     Existing deployments keep their template, since an Instance of the new template could not start.
     Only a deployment that is already attached to the deleting networks gets the new template. Scaling
-    and deletion work as usual.
+    and deletion work as usual. A city whose own template names none of these networks is not affected.
     """
     changes = [
-        (u, u if _has_networks(u.existing, lack) else _numbers_only(u)) for u in split.update
+        (u, u if _has_networks(u.existing, _lack_of(u.desired, lack)) else _numbers_only(u))
+        for u in split.update
     ]
     still = tuple(update.existing for update, left in changes if left is None)
     return replace(
         split,
-        create=(),
-        withheld=split.create,
+        create=tuple(d for d in split.create if not _lack_of(d, lack)),
+        withheld=tuple(d for d in split.create if _lack_of(d, lack)),
         update=tuple(left for _, left in changes if left),
         keep=tuple(sorted((*split.keep, *still), key=lambda d: d.metadata.name)),
     )
+
+
+def _lack_of(deployment: WorkloadDeployment, lack: Lack) -> Lack:
+    """Those of the networks that the template of a deployment names."""
+    own = network_use.named(deployment.spec.template, deployment.metadata.namespace).keys()
+    return Lack(lack.missing & own, lack.terminating & own)
 
 
 def _has_networks(deployment: WorkloadDeployment, lack: Lack) -> bool:
@@ -132,18 +141,17 @@ def _numbers_only(update: Update[WorkloadDeployment]) -> Update[WorkloadDeployme
     return change(update.existing, _held_back(update.desired, update.existing))
 
 
-def is_paused(workload: Workload) -> bool:
-    """Whether template changes are held back. Scaling and healing continue."""
-    return workload.metadata.annotations.get(annotations.PAUSED) == "true"
-
-
 def _wanted(
     workload: Workload, existing: dict[str, WorkloadDeployment]
 ) -> Iterable[WorkloadDeployment]:
+    templates, replacements = CityTemplates(workload), replaced_instances.by_deployment(workload)
     for (placement, city), scale in joins.expected(workload).items():
-        desired = _deployment(workload, placement, city, scale)
+        desired = _deployment(workload, placement, city, scale, templates.of(city))
+        if requests := replacements.get(desired.metadata.name):
+            known = desired.metadata.annotations | {annotations.REPLACED_INSTANCES: requests}
+            desired = with_metadata(desired, annotations=known)
         current = existing.get(desired.metadata.name)
-        yield _held_back(desired, current) if current and is_paused(workload) else desired
+        yield _held_back(desired, current) if current and is_paused(workload, city) else desired
 
 
 def _placed(
@@ -195,10 +203,16 @@ def _owned(present: Owners, wanted: Owners) -> Owners:
 
 
 def _deployment(
-    workload: Workload, placement: str, city: str, scale: ScaleSettings
+    workload: Workload,
+    placement: str,
+    city: str,
+    scale: ScaleSettings,
+    template: InstanceTemplate,
 ) -> WorkloadDeployment:
     meta = workload.metadata
     inherited = {k: meta.annotations[k] for k in _INHERITED if k in meta.annotations}
+    if is_paused(workload, city):
+        inherited[annotations.PAUSED] = "true"
     return WorkloadDeployment(
         metadata=ObjectMeta(
             name=names.deployment(meta.name, placement, city),
@@ -211,7 +225,7 @@ def _deployment(
             workload_ref=WorkloadRef(name=meta.name, uid=meta.uid),
             placement_name=placement,
             city_code=city,
-            template=workload.spec.template,
+            template=template,
             scale_settings=scale,
         ),
     )

@@ -11,17 +11,19 @@ from compute.api.compute import Instance, ScaleSettings, Workload, WorkloadDeplo
 from compute.decide import joins
 from compute.decide.deployment.slots import is_ready
 from compute.decide.deployment.template import recorded_hash, template_hash
+from compute.decide.overrides import CityTemplates
 
 
 def reported(workload: Workload, deployments: Collection[WorkloadDeployment]) -> bool:
     """Whether the deployments report that they run what is requested, and nothing else.
 
     ``deployments`` are all of the Workload. The result is False if there are none, or if one of them
-    is unwanted, has another template, or is not reported by its cell yet.
+    is unwanted, has another template, or is not reported by its cell yet. A city that is pinned to
+    another template does not serve the spec, however well it runs.
     """
-    expected = joins.expected(workload)
+    expected, templates = joins.expected(workload), CityTemplates(workload)
     return bool(deployments) and all(
-        _reports_served(deployment, workload, expected.get(joins.placement_city(deployment)))
+        _reports_served(deployment, templates, expected.get(joins.placement_city(deployment)))
         for deployment in deployments
     )
 
@@ -41,16 +43,18 @@ def proofs(instance: Instance) -> tuple[str, ...]:
 
 
 def _reports_served(
-    deployment: WorkloadDeployment, workload: Workload, scale: ScaleSettings | None
+    deployment: WorkloadDeployment, templates: CityTemplates, scale: ScaleSettings | None
 ) -> bool:
     spec, status = deployment.spec, deployment.status
+    if templates.is_pinned(spec.city_code):
+        return False
     if scale is None or deployment.deleting or status.observed_generation == 0:
         return False
     most = max(scale.min_replicas, scale.max_replicas or scale.min_replicas)
     counted = {status.replicas, status.updated_replicas, status.ready_replicas}
     return (
         spec.scale_settings == scale
-        and spec.template == workload.spec.template
+        and spec.template == templates.of(spec.city_code)
         and scale.min_replicas <= status.desired_replicas <= most
         and counted == {status.desired_replicas}
     )

@@ -1,4 +1,4 @@
-"""The events of a Workload: split, rolled out, stuck in a city, recovered, undone.
+"""The events of a Workload: split, paused, rolled out, stuck in a city, recovered, undone.
 
 An event follows from a write: each function compares the object before and after it. So another
 reconcile pass over the same state, or a restart, reports nothing again.
@@ -43,6 +43,17 @@ def withdrawn(removed: Sequence[WorkloadDeployment]) -> PlannedEvent | None:
         return None
     note = f"Removing {_deployments(len(removed))}: {_cities(removed)}"
     return PlannedEvent("Normal", Reason.DEPLOYMENTS_REMOVED, note)
+
+
+def pause(before: Sequence[Condition], after: Sequence[Condition]) -> PlannedEvent | None:
+    """The event for conditions of a Workload that were written: a pause that began, changed or ended."""
+    old, new = _pause(before), _pause(after)
+    if new is None:
+        note = "No city is paused any more: template changes are applied"
+        return PlannedEvent("Normal", Reason.RESUMED, note) if old else None
+    if old is not None and old.message == new.message:
+        return None
+    return PlannedEvent("Normal", Reason.PAUSED, new.message[:1].upper() + new.message[1:])
 
 
 def revision(before: Revision | None, recorded: Revision) -> PlannedEvent:
@@ -106,6 +117,11 @@ def trouble(deployment: WorkloadDeployment) -> Condition | None:
         if condition is not None and condition.status != well and _holds(condition.reason):
             return condition
     return None
+
+
+def _pause(conditions: Sequence[Condition]) -> Condition | None:
+    condition = find(conditions, ConditionType.PAUSED)
+    return condition if condition and condition.status == "True" else None
 
 
 def _holds(reason: str) -> bool:

@@ -27,8 +27,9 @@ from compute.decide.deployment import drains
 from compute.decide.deployment.rollup import progress
 from compute.decide.generations import is_reported
 from compute.decide.networking.network_use import Lack, relative_names
+from compute.decide.overrides import city_pauses
 from compute.decide.ranking import Candidate, ranked, worst
-from compute.decide.workload.placement import Split, Unmatched, is_paused
+from compute.decide.workload.placement import Split, Unmatched
 from kubekit.api.meta import Condition, ConditionStatus
 
 _COUNTERS: Final = ReplicaCounts.__struct_fields__
@@ -36,6 +37,7 @@ _EMPTY_SPLIT: Final = Split()
 _PASSING: Final = (ConditionType.DRAIN_SCHEDULED, ConditionType.PAUSED)  # removed when not True
 _NO_LACK: Final = Lack()
 _HELD_BACK: Final = "paused: template changes are held back until the workload is resumed"
+_HELD_BACK_IN: Final = "paused in {}: template changes are held back there until resumed"
 
 
 def workload_status(
@@ -51,7 +53,7 @@ def workload_status(
     ``lack`` are networks that the template names and cannot use. Of the ``split`` only what could not
     be placed counts: cities that are not offered, and names that another Workload uses.
     """
-    generation, paused = workload.metadata.generation, is_paused(workload)
+    generation, paused = workload.metadata.generation, _held_back(workload)
     parts = _parts(workload, deployments, split.unmatched)
     draining = drains.explained(deployments)
     networks = _networks(lack, workload.metadata.namespace)
@@ -60,10 +62,10 @@ def workload_status(
     placements = tuple(
         _placement_status(part, current.get(part.name, ()), generation, now) for part in parts
     )
-    available = _available(parts, [*other_causes, *draining], paused=paused)
+    available = _available(parts, [*other_causes, *draining], paused)
     conditions = [available.condition(ConditionType.AVAILABLE, generation, now)]
     if paused:
-        pause = Candidate("", Reason.PAUSED, _HELD_BACK, "True")
+        pause = Candidate("", Reason.PAUSED, paused, "True")
         conditions.append(pause.condition(ConditionType.PAUSED, generation, now))
     if draining:
         conditions.append(drains.summary(draining, generation, now))
@@ -172,19 +174,23 @@ def _placement_available(part: _Part) -> Candidate:
     return Candidate("", Reason.NO_AVAILABLE_DEPLOYMENTS, text, part.unavailable_status)
 
 
-def _available(
-    parts: Sequence[_Part], other_causes: Sequence[Candidate], *, paused: bool
-) -> Candidate:
+def _available(parts: Sequence[_Part], other_causes: Sequence[Candidate], paused: str) -> Candidate:
     causes = _causes(parts, other_causes)
-    text = "; ".join(
-        filter(None, (_text(parts, causes), _HELD_BACK if paused else "", _held(parts)))
-    )
+    text = "; ".join(filter(None, (_text(parts, causes), paused, _held(parts))))
     if any(part.available for part in parts):
         return Candidate("", Reason.AVAILABLE_PLACEMENT_FOUND, text, "True")
     pointer = Reason.NO_AVAILABLE_PLACEMENTS
     reason = next((c.reason for c in causes if c.reason != pointer), pointer)
     is_unknown = any(part.unavailable_status == "Unknown" for part in parts)
     return Candidate("", reason, text, "Unknown" if is_unknown else "False")
+
+
+def _held_back(workload: Workload) -> str:
+    """Where the user holds template changes back; empty where nowhere."""
+    if city_pauses.is_wholly_paused(workload):
+        return _HELD_BACK
+    cities = city_pauses.paused_cities(workload)
+    return _HELD_BACK_IN.format(", ".join(cities)) if cities else ""
 
 
 def _held(parts: Sequence[_Part]) -> str:

@@ -10,7 +10,7 @@ from compute.api import labels, names
 from compute.api.compute import Workload
 from compute.api.networking import Network, NetworkBinding, NetworkContext, Subnet, SubnetClaim
 from compute.decide.federation import ProjectNamespace, identity
-from compute.decide.networking.network_use import named
+from compute.decide.networking.network_use import of_workload
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import Object
 from kubekit.runtime.clusters import Cluster, Clusters
@@ -148,8 +148,7 @@ def _bindings(cell: Cluster) -> Cache[NetworkBinding]:
 
 
 def _named_networks(workload: Workload) -> Iterable[str]:
-    found = named(workload.spec.template, workload.metadata.namespace)
-    return (f"{namespace}/{name}" for namespace, name in found)
+    return (f"{namespace}/{name}" for namespace, name in of_workload(workload))
 
 
 def _project_values(namespace: Namespace) -> Iterable[str]:

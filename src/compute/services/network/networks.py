@@ -154,7 +154,7 @@ class Networks:
     def _of_workload(self, cluster: ClusterName, workload: Workload) -> Iterable[Request]:
         """The networks being deleted that a Workload names, or named until now."""
         networks = self._planes.projects.get(cluster).informers.of(Network).cache
-        for key in network_use.named(workload.spec.template, workload.metadata.namespace):
+        for key in network_use.of_workload(workload):
             network = networks.get(*key)
             if network is not None and network.deleting:
                 yield Request(cluster, *key)

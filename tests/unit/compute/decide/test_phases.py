@@ -2,6 +2,7 @@ import msgspec
 import pytest
 
 from compute.api import annotations
+from compute.decide import overrides
 from compute.decide.progress import RolloutVerdict, observe, verdict
 from compute.decide.progress.phases import Phase, PhaseTimeouts
 from tests.support.compute.builders import NOW, condition, placement
@@ -311,6 +312,19 @@ def test_paused_while_the_template_is_held_back():
 
     assert phase_and_text(held) == (Phase.PAUSED, "paused with 0 of 1 updated", "Paused")
     assert row_of(later, before) == row_of(held)
+
+
+def test_paused_in_one_city_only():
+    """A pause of a city is reported for that city; the other goes on."""
+    both = overrides.paused(asked(placement("home", "DFW", "LHR")), ("LHR",))
+    deployments = given(image=OLD), given(image=OLD, city="LHR")
+    instances = running(image=OLD), running(image=OLD, city="LHR")
+    rows = observe(look(both, deployments, instances)).rows
+
+    assert [(row.city, row.phase) for row in rows] == [
+        ("DFW", Phase.QUEUED),
+        ("LHR", Phase.PAUSED),
+    ]
 
 
 def test_paused_before_the_first_instance():

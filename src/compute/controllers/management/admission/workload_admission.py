@@ -17,7 +17,7 @@ from compute.api.resource_manager import Project
 from compute.controllers.management import offered_cities
 from compute.decide import joins, validation
 from compute.decide.networking.network_use import names_network
-from compute.decide.validation import Default, NetworkUse
+from compute.decide.validation import Default, NetworkUse, Review
 from kubekit.api import errors, json_pointer, scheme, times
 from kubekit.api.errors import Forbidden, Unavailable
 from kubekit.api.fields import FieldError, forbidden
@@ -27,6 +27,7 @@ from kubekit.api.kinds.authorization import (
     SubjectAccessReview,
     SubjectAccessReviewSpec,
 )
+from kubekit.api.meta import with_metadata
 from kubekit.client.client import Client
 from kubekit.runtime.clusters import Cluster, Clusters
 from kubekit.runtime.requests import cluster_name
@@ -85,18 +86,32 @@ class WorkloadAdmission:
         if old is not None and _is_deleting(old):
             return ()
         if old is not None and old.get("spec") == new.get("spec"):
-            return _refuse(new, _wrong_settings(new, old))
+            return await self._review_settings(new, old, user, project)
         cluster = self._project(project)
         if old is None:
             self._refuse_terminating(cluster)
         cities = await offered_cities.live_cities(cluster.client)
         before = None if old is None else _read(old)
         review = validation.review_document(new, cities=cities, old=before)
-        denied = () if review.errors else await _denied(cluster.client, review.networks, user)
-        refused = review.errors or denied
-        if not refused:
-            refused = await _terminating(cluster.client, review.networks, before)
-        _refuse(new, refused)
+        _refuse(new, review.errors)
+        await _refuse_networks(cluster.client, new, review, before, user)
+        return review.warnings
+
+    async def _review_settings(
+        self, new: Document, old: Document, user: UserInfo, project: str
+    ) -> tuple[str, ...]:
+        """Review annotations that change while the spec does not."""
+        workload = _read(new)
+        same = _metadata(old).get("annotations") == _metadata(new).get("annotations")
+        if same or workload is None:
+            return ()
+        cities = [city for _, city in joins.expected(workload)]
+        before = _read(old) or with_metadata(workload, annotations={})
+        review = validation.validate(workload, cities=cities, old=before)
+        _refuse(new, review.errors)
+        if review.networks:
+            client = self._project(project).client
+            await _refuse_networks(client, new, review, before, user)
         return review.warnings
 
     def _project(self, name: str) -> Cluster:
@@ -128,14 +143,12 @@ def _is_deleting(old: Document) -> bool:
     return bool(_metadata(old).get("deletionTimestamp"))
 
 
-def _wrong_settings(new: Document, old: Document) -> tuple[FieldError, ...]:
-    """The errors of annotations that change while the spec does not."""
-    workload = _read(new)
-    same = _metadata(old).get("annotations") == _metadata(new).get("annotations")
-    if same or workload is None:
-        return ()
-    cities = [city for _, city in joins.expected(workload)]
-    return validation.validate(workload, cities=cities, old=workload).errors
+async def _refuse_networks(
+    client: Client, new: Document, review: Review, old: Workload | None, user: UserInfo
+) -> None:
+    """Refuse networks that the user may not use, and new uses of networks that are deleting."""
+    _refuse(new, await _denied(client, review.networks, user))
+    _refuse(new, await _terminating(client, review.networks, old))
 
 
 async def _denied(
@@ -201,13 +214,12 @@ def _refusal(network: NetworkUse, user: UserInfo) -> FieldError:
     )
 
 
-def _refuse(new: Document, wrong: Iterable[FieldError]) -> tuple[str, ...]:
+def _refuse(new: Document, wrong: Iterable[FieldError]) -> None:
     faults = tuple(wrong)
     if faults:
         meta = _metadata(new)
         name = meta.get("name") or meta.get("generateName") or ""
         raise errors.invalid(Workload.RESOURCE, str(name), faults)
-    return ()
 
 
 def _read(document: Document) -> Workload | None:

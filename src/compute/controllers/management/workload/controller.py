@@ -190,6 +190,8 @@ class WorkloadReconciler:
         )
         if not rollup.same(workload.status, status):
             await project.client.patch_status(workload, structs.replace(workload, status=status))
+            pause = workload_events.pause(workload.status.conditions, status.conditions)
+            self._report_on_workload(project.client, workload, pause, action="Pause")
 
     async def _mark_served(self, project: Cluster, state: _State) -> Result:
         """Mark the spec in the history as served, once it is served in every city."""
@@ -246,11 +248,15 @@ class WorkloadReconciler:
         return bool(split.delete or split.update or split.create)
 
     def _report_on_workload(
-        self, client: Client, workload: Workload, *events: PlannedEvent | None
+        self,
+        client: Client,
+        workload: Workload,
+        *events: PlannedEvent | None,
+        action: str = "Split",
     ) -> None:
         """Write events on the Workload."""
         for each in filter(None, events):
-            self._recorder.event(client, workload, each.type, each.reason, each.note, "Split")
+            self._recorder.event(client, workload, each.type, each.reason, each.note, action)
 
     def _report_on_both(
         self,

@@ -5,7 +5,7 @@ from typing import Final
 
 from compute.api.compute import Workload
 from compute.api.networking import Network
-from compute.decide.networking.network_use import Key, Lack, named
+from compute.decide.networking.network_use import Key, Lack, of_workload
 from kubekit.runtime import live
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.requests import Request
@@ -43,7 +43,7 @@ def users(project: Cluster, network: Network) -> Iterator[Request]:
 
 
 def _named(workload: Workload) -> Iterable[Key]:
-    return named(workload.spec.template, workload.metadata.namespace)
+    return of_workload(workload)
 
 
 def _index(workload: Workload) -> Iterator[str]:

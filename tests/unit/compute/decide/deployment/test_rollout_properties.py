@@ -13,6 +13,8 @@ from hypothesis import given, settings, strategies as st
 
 from compute.api import annotations, names
 from compute.api.compute import Instance, WorkloadDeployment
+from compute.decide import json_annotations
+from compute.decide.deployment import replacements
 from compute.decide.deployment.rollout import (
     CreateInstance,
     DeleteInstance,
@@ -36,6 +38,9 @@ STATES: tuple[dict[str, Any] | None, ...] = (
     {"ready": False},
     {"stale": True},
     {"stale": True, "ready": False},
+    {"annotations": {}},  # it has not the stamp of its slot
+    {"annotations": {}, "ready": False},
+    {"annotations": {}, "stale": True},
     {"deleting": True},
     {"deleting": True, "stale": True, "ready": False},
 )
@@ -104,6 +109,10 @@ def worlds(draw, *, policies=POLICIES, pauses=(True, False), image=GOOD):
     said = {annotations.MAX_UNAVAILABLE: str(draw(st.integers(1, 3)))}
     if draw(st.sampled_from(pauses)):
         said[annotations.PAUSED] = "true"
+    requested = draw(st.sets(st.integers(0, 6)))
+    if requested:
+        stamps = {names.instance("web-home-dfw", ordinal): "now" for ordinal in requested}
+        said[annotations.REPLACED_INSTANCES] = json_annotations.write(stamps)
     owner = deployment(
         draw(st.integers(0, 5)),
         policy=draw(st.sampled_from(policies)),
@@ -185,11 +194,23 @@ def rolls(world: World, step: RolloutPlan) -> list[str]:
 
 
 def is_settled(world: World) -> bool:
-    """Exactly the wanted Instances, all Ready and of the template."""
+    """Exactly the wanted Instances, all Ready, of the template and with the stamps of their slots."""
     occupants = list(slots_of(world).values())
-    return len(world.instances) == len(occupants) and all(
-        i is not None and serves(i) and matches(world.deployment, i) for i in occupants
+    return (
+        len(world.instances) == len(occupants)
+        and all(i is not None and serves(i) and matches(world.deployment, i) for i in occupants)
+        and not requested(world)
     )
+
+
+def requested(world: World) -> set[str]:
+    """Names of the Instances in slots that the user asked to replace."""
+    stamps = replacements.stamps(world.deployment)
+    return {
+        occupant.metadata.name
+        for ordinal, occupant in slots_of(world).items()
+        if occupant is not None and replacements.is_due(occupant, stamps.get(ordinal))
+    }
 
 
 @given(worlds(pauses=(False,)))
@@ -203,17 +224,20 @@ def test_any_world_settles_to_its_template(world):
 @given(worlds(pauses=(True,)))
 @settings(max_examples=depth.examples(80), deadline=None)
 def test_a_pause_changes_numbers_and_no_template(world):
-    """During a pause no Instance in a slot is removed; everything else still settles."""
+    """During a pause only what the user asked to replace is removed from a slot; the rest settles."""
 
     def check(world, step):
         in_slots = {i.metadata.name for i in slots_of(world).values() if i}
-        assert not in_slots.intersection(removals(step))
+        assert in_slots.intersection(removals(step)) <= requested(world)
 
     last = settle(world, check)
 
     assert len(world.instances) == sum(i is not None for i in slots_of(world).values())
     assert not [a for a in last.now if not isinstance(a, WaitForInstance)]
     assert all(a.hold for a in last.later)
+    assert not requested(world) & {i.metadata.name for i in world.instances if serves(i)} or any(
+        not serves(i) for i in slots_of(world).values() if i
+    )
 
 
 @given(worlds(policies=("OrderedReady",)))

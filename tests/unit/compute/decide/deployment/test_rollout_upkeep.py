@@ -1,9 +1,13 @@
 """What holds under every policy: rest, pause, teardown, strays, labels and gates."""
 
+from typing import Any
+
 import msgspec
 import pytest
 
 from compute.api import annotations, gates, labels
+from compute.api.compute import WorkloadDeployment
+from compute.decide import json_annotations
 from compute.decide.deployment import rollout
 from compute.decide.deployment.rollout import (
     CreateInstance,
@@ -56,6 +60,68 @@ def test_pause_holds_every_replacement(policy, ready, why):
     got = plan(wd, members(wd, 0, ready=ready, stale=True), NOW)
 
     assert got == RolloutPlan(later=(DeleteInstance(W0, "uid-0", why, hold=PAUSED),))
+
+
+ASKED = "the user asked to replace it"
+
+
+def requested(replicas: int, *ordinals: int, **known: Any) -> WorkloadDeployment:
+    """A deployment whose user asked to replace these Instances."""
+    stamps = {f"web-home-dfw-{ordinal}": "2026-06-01T12:00:00Z" for ordinal in ordinals}
+    notes = {annotations.REPLACED_INSTANCES: json_annotations.write(stamps)}
+    return deployment(replicas, **known | {"annotations": known.get("annotations", {}) | notes})
+
+
+@pytest.mark.parametrize("policy", ["OrderedReady", "Parallel"])
+@pytest.mark.parametrize("paused", ["true", "false"])
+@pytest.mark.parametrize("state", [{}, {"ready": False}, {"stale": True}], ids=str)
+def test_a_requested_replacement_happens_even_during_a_pause(policy, paused, state):
+    """The Instance is removed once, and its successor has the stamp, so it stays."""
+    wd = requested(1, 0, policy=policy, annotations={annotations.PAUSED: paused})
+    before = member(wd, 0, annotations={}, **state)
+    assert plan(wd, [before], NOW) == RolloutPlan(now=(DeleteInstance(W0, "uid-0", ASKED),))
+    assert plan(wd, [], NOW) == RolloutPlan(now=(CreateInstance(0),))
+    assert plan(wd, [member(wd, 0)], NOW) == RolloutPlan()
+
+
+@pytest.mark.parametrize("policy", ["OrderedReady", "Parallel"])
+def test_requested_replacements_are_one_at_a_time_and_before_the_roll(policy):
+    """They obey the limit of the policy, and what is of another template waits for them."""
+    wd = requested(3, 0, 1, policy=policy)
+    bare: dict[str, Any] = {"annotations": {}}
+    there = [member(wd, 0, **bare), member(wd, 1, **bare), member(wd, 2, stale=True, **bare)]
+    got = plan(wd, there, NOW)
+    assert got.now == (DeleteInstance(W1, "uid-1", ASKED),)
+    assert [(step.name, step.why) for step in got.later if isinstance(step, DeleteInstance)] == [
+        (W0, ASKED),
+        (W2, OTHER),
+    ]
+
+
+def test_a_requested_replacement_waits_until_all_others_serve():
+    """In order, an Instance that serves is not removed while another does not; the hold says so."""
+    wd = requested(2, 1)
+    there = [member(wd, 0, ready=False), member(wd, 1, annotations={})]
+    got = plan(wd, there, NOW)
+    hold = f"waits for {W0} to become Ready"
+    assert got.later == (DeleteInstance(W1, "uid-1", ASKED, hold=hold),)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{", "[" * 100_000, '{"web-home-dfw-0":1}', '{"web-home-lhr-0":"x","lost":"x"}'],
+    ids=["empty", "list", "broken", "deep", "number", "others"],
+)
+def test_an_unreadable_request_is_ignored(text):
+    """Nothing is replaced, and nothing stops."""
+    wd = deployment(1, annotations={annotations.REPLACED_INSTANCES: text})
+    assert plan(wd, [member(wd, 0)], NOW) == RolloutPlan()
+
+
+def test_a_request_that_was_withdrawn_replaces_nothing():
+    """An Instance keeps its stamp when its slot has none any more."""
+    there = member(requested(1, 0), 0)
+    assert plan(deployment(1), [there], NOW) == RolloutPlan()
 
 
 @pytest.mark.parametrize("policy", ["OrderedReady", "Parallel"])

@@ -2,7 +2,9 @@
 
 import msgspec
 
-from compute.api.compute import WorkloadDeployment
+from compute.api.compute import WorkloadDeployment, WorkloadSpec
+from compute.api.instance_spec import InstanceTemplate, NetworkInterface, NetworkRef
+from compute.decide import overrides
 from compute.decide.networking.network_use import Lack
 from compute.decide.workload import placement as subject
 from compute.decide.workload.placement import Split
@@ -13,7 +15,17 @@ from tests.support.compute.federation_builders import with_meta
 WEB = workload("web", placement("a", "DFW", "LHR"))
 OFFERED = {"DFW", "LHR", "NRT"}
 NEWER = template("registry.test/web:2")
+ELSEWHERE = msgspec.structs.replace(
+    NEWER,
+    spec=msgspec.structs.replace(
+        NEWER.spec, network_interfaces=(NetworkInterface(network=NetworkRef(name="other")),)
+    ),
+)
 STRANGER = OwnerReference(api_version="v1", kind="ConfigMap", name="x", uid="x")
+
+
+def with_template(spec: WorkloadSpec, template: InstanceTemplate) -> WorkloadSpec:
+    return msgspec.structs.replace(spec, template=template)
 
 
 def made() -> tuple[WorkloadDeployment, ...]:
@@ -60,9 +72,22 @@ def test_while_a_network_is_being_deleted_only_what_is_attached_rolls():
 def test_a_template_that_comes_to_a_network_that_is_being_deleted_is_held_back():
     """A deployment that does not name it is not attached to it."""
     other = Lack(terminating=frozenset({("default", "other")}))
-    got = subject.withheld(resplit(*made(), template=NEWER), other)
+    got = subject.withheld(resplit(*made(), template=ELSEWHERE), other)
     assert got.update == ()
     assert got.keep == made()
+
+
+def test_a_city_whose_template_does_not_name_the_network_is_not_held_back():
+    """A city that is pinned to a template without the missing network is created and updated."""
+    elsewhere = msgspec.structs.replace(WEB, spec=with_template(WEB.spec, ELSEWHERE))
+    pinned = overrides.pinned(elsewhere, {"DFW": (1, NEWER)})
+    missing = Lack(missing=frozenset({("default", "other")}))
+    fresh = subject.withheld(subject.split(pinned, (), OFFERED, NOW), missing)
+    assert [d.metadata.name for d in fresh.create] == ["web-a-dfw"]
+    assert [d.metadata.name for d in fresh.withheld] == ["web-a-lhr"]
+    got = subject.withheld(subject.split(pinned, made(), OFFERED, NOW), missing)
+    assert [u.desired.spec.template for u in got.update] == [NEWER]
+    assert [d.metadata.name for d in got.keep] == ["web-a-lhr"]
 
 
 def test_while_a_network_is_missing_nothing_is_created():

@@ -1,0 +1,111 @@
+"""The template of each city of a Workload. Everything that compares templates starts here.
+
+Usually it is that of the spec. A *restart* of one city is a later restart stamp in that city's
+template alone. A *pin* is an earlier template that an undo restored in that city. It holds while the
+template of the Workload stays as it was at the undo, restarts aside: the next change is for every
+city again.
+"""
+
+from collections.abc import Mapping
+from functools import cache, cached_property
+from typing import Annotated
+
+import msgspec
+
+from compute.api import annotations
+from compute.api.compute import Workload
+from compute.api.instance_spec import InstanceTemplate
+from compute.decide import json_annotations
+from compute.decide.deployment.template import (
+    restamped,
+    restart_stamp,
+    template_hash,
+    unstamped_hash,
+)
+from compute.decide.overrides import stamps
+from kubekit.api import structural
+from kubekit.api.schema import schema_of
+from kubekit.api.wire import Int64, Rule, Wire
+
+
+class CityPin(Wire, frozen=True, kw_only=True):
+    """A template that one city runs in place of that of the Workload."""
+
+    revision: Annotated[Int64, Rule(minimum=0)] = 0  # for users to see; 0 if it is unknown
+    template: InstanceTemplate
+    instead: str  # `unstamped_hash` of the Workload's template at the time of the undo
+
+
+class CityTemplates:
+    """The templates of the cities of one Workload. Each pin is read once."""
+
+    def __init__(self, workload: Workload) -> None:
+        known = workload.metadata.annotations
+        self._own = workload.spec.template
+        self._restarts = json_annotations.texts(known, annotations.RESTARTED_CITIES)
+        self._pins = json_annotations.entries(known, annotations.CITY_TEMPLATES)
+        self._read: dict[str, CityPin | None] = {}
+
+    def of(self, city: str) -> InstanceTemplate:
+        """The template of a city; that of the Workload itself if nothing is set for the city."""
+        pin = self.pin(city)
+        template = pin.template if pin else self._own
+        present = restart_stamp(template)
+        stamp = stamps.latest(present, restart_stamp(self._own), self._restarts.get(city, ""))
+        return template if stamp in {"", present} else restamped(template, stamp)
+
+    def hash_of(self, city: str) -> str:
+        """The hash of the template of a city."""
+        template = self.of(city)
+        return self._own_hash if template is self._own else template_hash(template)
+
+    def pin(self, city: str) -> CityPin | None:
+        """The pin that holds in a city, if any."""
+        if city not in self._pins:
+            return None
+        if city not in self._read:
+            pin = read_pin(self._pins[city])
+            self._read[city] = pin if pin and pin.instead == self._hash else None
+        return self._read[city]
+
+    def is_pinned(self, city: str) -> bool:
+        """Whether a city runs another template than the others, restarts aside."""
+        pin = self.pin(city)
+        return pin is not None and unstamped_hash(pin.template) != self._hash
+
+    @cached_property
+    def _own_hash(self) -> str:
+        return template_hash(self._own)
+
+    @cached_property
+    def _hash(self) -> str:
+        return unstamped_hash(self._own)
+
+
+def template_for(workload: Workload, city: str) -> InstanceTemplate:
+    """The template of a city. For several cities use `CityTemplates`."""
+    return CityTemplates(workload).of(city)
+
+
+def read_pin(value: object) -> CityPin | None:
+    """The pin that an entry of the annotation contains; None if no server would accept its template.
+
+    Defaults of the schema are filled in, as the server does in a deployment: otherwise the deployment
+    would differ from what is wanted after every write.
+    """
+    if not isinstance(value, dict) or structural.validate(value, schema()):
+        return None
+    try:
+        return msgspec.convert(structural.with_defaults(value, schema()), CityPin)
+    except json_annotations.UNREADABLE:
+        return None
+
+
+@cache
+def schema() -> structural.Schema:
+    """The schema of a pin."""
+    return schema_of(CityPin, _undocumented)
+
+
+def _undocumented(_: type) -> Mapping[str, str]:
+    return {}
