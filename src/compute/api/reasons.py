@@ -92,7 +92,7 @@ class Reason(KnownReason):
     FAILED = user(
         "Failed",
         "The instance has ended and is not started again.",
-        "Read `compute logs NAME`, then correct the program or run `compute rollout undo NAME`.",
+        "See `compute events NAME`, then correct the program or run `compute rollout undo NAME`.",
         Trait.TERMINAL,
         rank=Rank.CANNOT_RUN,
     )
@@ -110,7 +110,7 @@ class Reason(KnownReason):
     INSTANCE_CRASHING = user(
         "InstanceCrashing",
         "The program starts and exits again and again.",
-        "Read `compute logs NAME`, then correct the program or run `compute rollout undo NAME`.",
+        "See `compute events NAME`, then correct the program or run `compute rollout undo NAME`.",
         Trait.TERMINAL,
         Trait.WARNS,
         rank=Rank.CANNOT_RUN,
@@ -355,12 +355,12 @@ class Reason(KnownReason):
     STARTING = transient(
         "Starting",
         "The instance is starting.",
-        "Wait; `compute logs NAME` shows its output meanwhile.",
+        "Wait; `compute events NAME` shows what happens meanwhile.",
     )
     STOPPED = user(
         "Stopped",
         "It does not run: it has ended, or it is scaled to zero.",
-        "Read `compute logs NAME`; run `compute restart NAME`, or `compute scale NAME --min N`.",
+        "See `compute events NAME`; run `compute restart NAME`, or `compute scale NAME --min N`.",
         Trait.INTENDED,
     )
     STOPPING = passing("Stopping", "It is shutting down.")

@@ -43,7 +43,7 @@ class PhaseTimeouts:
     """How long to wait before each phase of failure is assumed."""
 
     stall: timedelta = timedelta(seconds=30)  # no progress: Blocked
-    failure: timedelta = timedelta(seconds=60)  # an Instance cannot run: Failed
+    failure: timedelta = timedelta(seconds=10)  # an Instance cannot run, at its second try: Failed
     silence: timedelta = timedelta(seconds=120)  # no report of the cell: Unreachable
     contact: timedelta = timedelta(seconds=60)  # no snapshot could be taken: the outcome is unknown
 

@@ -157,7 +157,7 @@ def test_a_workload_is_explained_by_the_instance_that_is_the_cause():
         "The program starts and exits again and again. It says: exit code 1."
     )
     assert got.next_step == (
-        "Read `compute logs web`, then correct the program or run `compute rollout undo web`."
+        "See `compute events web`, then correct the program or run `compute rollout undo web`."
     )
 
 

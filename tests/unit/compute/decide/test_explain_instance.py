@@ -310,7 +310,7 @@ def test_an_instance_without_labels_is_known_by_its_name():
     got = explain_instance(running(0, not_ready("Starting"), labels={}), now=NOW)
 
     assert got.cause == "Instance web-home-dfw-0 in DFW is not ready. The instance is starting."
-    assert got.next_step == "Wait; `compute logs web` shows its output meanwhile."
+    assert got.next_step == "Wait; `compute events web` shows what happens meanwhile."
 
 
 def test_an_instance_without_labels_leaves_the_names_open():
