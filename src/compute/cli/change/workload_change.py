@@ -1,0 +1,63 @@
+"""Changes of a Workload that hold whatever others change at the same time.
+
+A change is a function of the Workload as it is on the server, so a conflict is no reason to ask the
+user: the object is read again and the same change is made to it.
+"""
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from compute.api.compute import Workload
+from compute.cli.exits import Exit, Failure
+from compute.cli.shell.session import Session
+from kubekit.api.errors import Conflict, NotFound
+from kubekit.client.options import WriteOptions
+
+MANAGER: Final = "compute-cli"
+WRITE: Final = WriteOptions(field_manager=MANAGER)
+_ATTEMPTS: Final = 10
+
+
+class Changed(NamedTuple):
+    """A Workload before and after a change. Both are the same object if nothing was to change."""
+
+    before: Workload
+    after: Workload
+
+
+async def read_workload(session: Session, name: str) -> Workload:
+    """The Workload; a failure that names the command which lists them where there is none."""
+    try:
+        return await session.client.get(Workload, name, session.namespace)
+    except NotFound as error:
+        if error.details is None or not error.details.name:
+            raise  # the server does not serve Workloads, or has no such project
+        raise not_found(session, name) from error
+
+
+async def change_workload(
+    session: Session, name: str, change: Callable[[Workload], Workload]
+) -> Changed:
+    """Make a change, on the newest version of the Workload."""
+    for _ in range(_ATTEMPTS):
+        workload = await read_workload(session, name)
+        try:
+            written = await session.client.patch(workload, change(workload), WRITE)
+        except Conflict:
+            continue
+        return Changed(workload, written)
+    raise Failure(
+        f"workload {name} is being changed by another client all the time; nothing was changed",
+        Exit.CONFLICT,
+        next_step=f"compute rollout history {name}",
+    )
+
+
+def not_found(session: Session, name: str) -> Failure:
+    """The failure of a command whose Workload does not exist."""
+    return Failure(
+        f"there is no workload {name} in {session.target.where}, namespace {session.namespace}",
+        Exit.NOT_FOUND,
+        next_step="compute workloads",
+        reason="NotFound",
+    )
