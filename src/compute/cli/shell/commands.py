@@ -15,12 +15,13 @@ import click
 
 from compute.cli.exits import Exit
 from compute.cli.invocation import spelled
+from compute.cli.target.flags import keep_flag, target_flags
+
+__all__ = ["ComputeCommand", "command", "takes_value", "target_flags"]
 
 HELP_OPTIONS: Final = {"help_option_names": ["-h", "--help"]}
 
 _ALWAYS: Final = (Exit.OK, Exit.ERROR, Exit.USAGE)
-TARGET: Final = "target"
-"""The key of the target's flags in the context's ``meta``."""
 
 # The options that choose the target: flag, short flag, placeholder, and help.
 _TARGET_OPTIONS: Final = (
@@ -109,22 +110,10 @@ def _target_options(own: Sequence[click.Parameter]) -> list[click.Option]:
     return [
         click.Option(
             [flag for flag in names if flag and flag not in taken], metavar=metavar, help=text,
-            expose_value=False, hidden=True, callback=_keep,
+            expose_value=False, hidden=True, callback=keep_flag,
         )
         for *names, metavar, text in _TARGET_OPTIONS if names[0] not in taken
     ]  # fmt: skip
-
-
-def _keep(context: click.Context, parameter: click.Parameter, value: str | None) -> None:
-    if value is not None:
-        context.meta.setdefault(TARGET, {})[parameter.name] = value
-
-
-def target_flags() -> dict[str, str]:
-    """The flags of the target that this command was called with, by name."""
-    context = click.get_current_context(silent=True)
-    flags: dict[str, str] = context.meta.get(TARGET, {}) if context else {}
-    return flags
 
 
 def _flags(of: click.Command) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Final, TypeVar
 
 import click
 
+from compute.cli.completion import values
 from kubekit.api import times
 
 T = TypeVar("T")
@@ -32,11 +33,47 @@ class DurationType(click.ParamType[timedelta]):
 
 DURATION: Final = DurationType()
 
+# Values of further options complete by `shell_complete=values.instance_types`, `.networks`, `.revisions`:
+# see `compute.cli.completion.values`.
+
+
+def workload_argument(function: Callable[..., T]) -> Callable[..., T]:
+    """``NAME``, the name of a workload. The command gets it as ``name``."""
+    return click.argument("name", metavar="NAME", shell_complete=values.workloads)(function)
+
+
+def optional_workload_argument(function: Callable[..., T]) -> Callable[..., T]:
+    """``[NAME]``, the name of a workload. The command gets it as ``name``; None if there is none."""
+    return click.argument(
+        "name", metavar="[NAME]", required=False, shell_complete=values.workloads
+    )(function)  # fmt: skip
+
+
+def workloads_argument(function: Callable[..., T]) -> Callable[..., T]:
+    """``NAME...``, the names of workloads. The command gets them as ``names``."""
+    return click.argument(
+        "names", metavar="NAME...", nargs=-1, required=True, shell_complete=values.workloads
+    )(function)  # fmt: skip
+
+
+def workload_option(function: Callable[..., T]) -> Callable[..., T]:
+    """``--workload NAME``. The command gets it as ``workload``; an empty text if it is not given."""
+    return click.option(
+        "--workload", metavar="NAME", default="", shell_complete=values.workloads,
+        help="Only this workload.",
+    )(function)  # fmt: skip
+
+
+def instance_argument(function: Callable[..., T]) -> Callable[..., T]:
+    """``NAME``, the name of an instance. The command gets it as ``name``."""
+    return click.argument("name", metavar="NAME", shell_complete=values.instances)(function)
+
 
 def city_option(function: Callable[..., T]) -> Callable[..., T]:
     """``--city`` and ``--location``, one option: codes, separated by commas or repeated."""
     return click.option(
         "--city", "--location", "cities", multiple=True, metavar="CODE,...", callback=_cities,
+        shell_complete=values.cities,
         help="Only these cities; a code such as DFW, or the name of a location.",
     )(function)  # fmt: skip
 
