@@ -93,6 +93,9 @@ def project_status(
     overlay = _overlay(deployment, report, trouble, current=current)
     if overlay:
         conditions = _overlaid(deployment, conditions, ConditionType.AVAILABLE, overlay, now)
+    silent_since = _silent_since(trouble)
+    if silent_since:
+        conditions = _dated(conditions, silent_since)
     if isinstance(trouble, DispatchingSuspended):
         conditions = _overlaid(
             deployment, conditions, ConditionType.PAUSED, _paused(deployment), now
@@ -179,6 +182,27 @@ def _overlaid(
     reported = find(conditions, kind)
     condition = overlay.condition(kind, reported.observed_generation if reported else 0, now)
     return [*(c for c in conditions if c.type != kind), _since_then(deployment, condition, now)]
+
+
+def _dated(conditions: Sequence[Condition], since: datetime) -> list[Condition]:
+    """The conditions; that of an unreachable cell counts from ``since``, the age of all that is known."""
+    return [
+        msgspec.structs.replace(c, last_transition_time=since)
+        if c.reason == Reason.CELL_UNREACHABLE
+        else c
+        for c in conditions
+    ]
+
+
+def _silent_since(trouble: DeploymentProblem | None) -> datetime | None:
+    """The last report of the cell; None if it can be reached, or is not known."""
+    match trouble:
+        case CellUnreachable(_, since):
+            return since
+        case Unplaced(_, unreachable) if unreachable:
+            return max(each.since for each in unreachable)
+        case _:
+            return None
 
 
 def _since_then(deployment: WorkloadDeployment, overlay: Condition, now: datetime) -> Condition:

@@ -79,7 +79,7 @@ def test_a_drain_is_reported_beside_the_conditions_of_the_cell():
 
 
 def test_a_silent_cell_makes_availability_unknown():
-    """It is Unknown; the counters stay, and the message has the time."""
+    """It is Unknown since the last report; the counters stay, and the message has the time."""
     hub = with_status(on_hub(), AVAILABLE, REPLICAS, replicas=2, ready_replicas=2)
     got = project_status(with_status(original(), AVAILABLE), hub, SILENT, LATER)
 
@@ -93,7 +93,7 @@ def test_a_silent_cell_makes_availability_unknown():
             Reason.CELL_UNREACHABLE,
             "Cell cell-dfw has not reported since 2026-06-01T12:00:00Z; "
             "what runs there keeps running unobserved",
-            since=LATER,
+            since=NOW,
             generation=1,
         ),
     )

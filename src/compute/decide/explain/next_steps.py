@@ -1,0 +1,26 @@
+"""The command to type next, out of the sentences of a next step."""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+_COMMAND: Final = re.compile(r"`([^`]+)`")
+_PLACEHOLDER: Final = re.compile(r"\b[A-Z]{2,}\b")
+_UNDO: Final = " rollout undo "
+
+
+def commands(next_step: str) -> tuple[str, ...]:
+    """The commands that a next step names."""
+    return tuple(_COMMAND.findall(next_step))
+
+
+def best_command(next_step: str, *, cities: Iterable[str] = (), can_undo: bool = True) -> str:
+    """The command of a next step that can be typed as it is, else the first; empty if there is none.
+
+    ``cities`` are codes that stand in commands, so they are no placeholders. Without an earlier
+    healthy revision an undo is refused, so another command is preferred then.
+    """
+    known = frozenset(cities)
+    named = [each for each in commands(next_step) if can_undo or _UNDO not in each]
+    ready = (each for each in named if not set(_PLACEHOLDER.findall(each)) - known)
+    return next(ready, named[0] if named else "")
