@@ -18,10 +18,8 @@ from compute.services.quota import lookups
 from compute.services.quota.context import BudgetContext
 from compute.services.quota.ledger import ClaimEntry, ClaimLedger
 from kubekit.api.meta import ObjectMeta
-from kubekit.runtime.clusters import Cluster
 
 _PACE: Final = timedelta(seconds=1)
-_BY_CONSUMER: Final = "consumer"
 
 
 class Buckets:
@@ -38,7 +36,8 @@ class Buckets:
         Returns how long to wait if it is too early to write.
         """
         wanted = _statuses(context, granted, registered)
-        stored = {each.spec.resource_type: each for each in _stored(context.core, context.name)}
+        known = lookups.buckets_of(context.core, context.name)
+        stored = {each.spec.resource_type: each for each in known}
         updates = [
             kind for kind, status in wanted.items() if not _is_current(stored.get(kind), status)
         ]
@@ -72,7 +71,7 @@ def _statuses(
     used, holders = _usage(context.claims, granted)
     known = dict.fromkeys(registered)
     claimed = [kind for kind in context.claims.types() if kind in known]
-    existing = [each.spec.resource_type for each in _stored(context.core, context.name)]
+    existing = [each.spec.resource_type for each in lookups.buckets_of(context.core, context.name)]
     statuses = {}
     for kind in dict.fromkeys((*limit, *claimed, *existing)):
         shares = budget.shares(grants, context.name, kind)
@@ -116,9 +115,3 @@ async def _create(context: BudgetContext, resource_type: str) -> AllowanceBucket
     spec = AllowanceBucketSpec(consumer_ref=consumer, resource_type=resource_type)
     metadata: ObjectMeta = lookups.belonging(context.project, name)
     return await context.core.client.create(AllowanceBucket(metadata=metadata, spec=spec))
-
-
-def _stored(core: Cluster, project: str) -> list[AllowanceBucket]:
-    cache = core.informers.of(AllowanceBucket).cache
-    cache.add_index(_BY_CONSUMER, lambda bucket: (bucket.spec.consumer_ref.name,))
-    return cache.by(_BY_CONSUMER, project)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from compute.api.quota import ResourceGrant
+from compute.api.quota import AllowanceBucket, ResourceGrant
 from compute.api.resource_manager import Project
 from compute.services.planes import PLATFORM
 from kubekit.api.meta import ObjectMeta, OwnerReference
@@ -24,6 +24,13 @@ def ledger_name(project: str) -> str:
 def grants_of(core: Cluster, project: str) -> list[ResourceGrant]:
     """The grants of a project, active or not."""
     return _grants(core).cache.by(_BY_CONSUMER, project)
+
+
+def buckets_of(core: Cluster, project: str) -> list[AllowanceBucket]:
+    """The buckets of a project, in the core plane."""
+    cache = core.informers.of(AllowanceBucket).cache
+    cache.add_index(_BY_CONSUMER, lambda bucket: (bucket.spec.consumer_ref.name,))
+    return cache.by(_BY_CONSUMER, project)
 
 
 def belonging(project: Project, name: str) -> ObjectMeta:

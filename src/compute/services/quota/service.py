@@ -7,7 +7,7 @@ from compute.api.karmada import MemberCluster as Member
 from compute.api.quota import AllowanceBucket, ResourceClaim, ResourceGrant, ResourceRegistration
 from compute.api.resource_manager import Project
 from compute.services.planes import PLATFORM, ServicePlanes
-from compute.services.quota import lookups
+from compute.services.quota import bucket_copies, lookups
 from compute.services.quota.budgets import BudgetKeeper
 from compute.services.quota.grants import FIRST_GRANT, FirstGrants, Grants
 from compute.services.quota.leaks import Leaks
@@ -64,6 +64,7 @@ def controllers(
             ],
         ),
         _keeper(planes, factory),
+        bucket_copies.controller(planes, factory),
     ]
 
 
