@@ -1,7 +1,7 @@
 """The root command: its help, its commands, and how each of them ends.
 
-A plugin of datumctl or kubectl is called with `--plugin-manifest` or `__complete`; both are answered
-before anything else is imported.
+Plugins of datumctl and kubectl are asked by `--plugin-manifest` and `__complete`; the answers import no
+command except the one whose words are being completed.
 """
 
 import os
@@ -24,6 +24,9 @@ _HELP: Final = """Run containers in the cities you name.
 Which city is stuck, why, and what to type next: `compute status`.
 """
 
+_MANIFEST: Final = "--plugin-manifest"
+_FOR_PROGRAMS: Final = frozenset({_MANIFEST, "__complete", "__completeNoDesc"})
+
 
 class RootGroup(LazyGroup):
     """The command itself. Its help is printed in the user's spelling."""
@@ -39,6 +42,8 @@ click.version_option(package_name="datum-compute", message="%(version)s")(root)
 def run(arguments: Sequence[str]) -> int:
     """Run one command. An error is a sentence and a next command on stderr, and an exit code."""
     streams.prepare()
+    if arguments[:1] and arguments[0] in _FOR_PROGRAMS:
+        return _answer(*arguments)
     try:
         text, code = _run(arguments)
         sys.stdout.flush()  # keeps the order of output and error in a log
@@ -56,6 +61,20 @@ def run(arguments: Sequence[str]) -> int:
     if text:
         print(text, file=sys.stderr)
     return code
+
+
+def _answer(request: str, *words: str) -> int:
+    """Answer another program. It reads stdout only, so nothing is said about a failure."""
+    from compute.cli.completion import protocol  # noqa: PLC0415 -- rarely needed
+
+    if request == _MANIFEST:
+        from compute.cli.plugin_manifest import manifest  # noqa: PLC0415 -- rarely needed
+
+        streams.show(manifest())
+    else:
+        described = request == protocol.REQUEST
+        streams.show(protocol.answer(root, words, described=described))
+    return Exit.OK
 
 
 def _run(arguments: Sequence[str]) -> tuple[str, int]:

@@ -66,3 +66,12 @@ networks: Final = _live("networks")
 projects: Final = _live("projects")
 revisions: Final = _live("revisions")
 """The numbers of the revisions of the workload that the argument ``name`` names."""
+contexts: Final = _live("contexts")
+cells: Final = _live("cells")
+
+
+def files(_: click.Context, __: click.Parameter, ___: str) -> "list[CompletionItem]":
+    """Lets the shell complete the name of a file, where the type of the value does not say so."""
+    from click.shell_completion import CompletionItem  # noqa: PLC0415 -- as above
+
+    return [CompletionItem("", type="file")]

@@ -9,15 +9,19 @@ docs/cli from the same attributes, and a test runs the parser on every example.
 
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from compute.cli.completion import values
 from compute.cli.exits import Exit
 from compute.cli.invocation import spelled
 from compute.cli.target.flags import keep_flag, target_flags
 
 __all__ = ["ComputeCommand", "command", "takes_value", "target_flags"]
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 HELP_OPTIONS: Final = {"help_option_names": ["-h", "--help"]}
 
@@ -35,6 +39,8 @@ _TARGET_OPTIONS: Final = (
     ("--org", "", "NAME", "The organization."),
     ("--data", "", "DIR", "The folder of a world that `compute up` runs on this machine."),
 )
+_TARGET_NAMES: Final = frozenset(names[0].strip("-").replace("-", "_") for names in _TARGET_OPTIONS)
+_COMPLETED_BY: Final = {"--project": values.projects, "--context": values.contexts}
 _WITH_VALUE: Final = frozenset(
     {"-o", "--output", *(flag for names in _TARGET_OPTIONS for flag in names[:2] if flag)}
 )
@@ -71,6 +77,20 @@ class ComputeCommand(click.Command):
             near = get_close_matches(error.option_name, list(_flags(self)), 1, 0.6)
             hint = f"; did you mean {near[0]}?" if near else ""
             raise click.UsageError(f"no such option: {error.option_name}{hint}", ctx) from error
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """Complete a flag. Those of the target are offered once a letter of theirs is typed."""
+        from click.shell_completion import CompletionItem  # noqa: PLC0415 -- only for completion
+
+        shown = super().shell_complete(ctx, incomplete or "-")
+        hidden = [
+            CompletionItem(flag, help=parameter.help)
+            for parameter in self.params
+            if parameter.name in _TARGET_NAMES and len(incomplete) > len("--")
+            for flag in parameter.opts
+            if flag.startswith(incomplete)
+        ]
+        return shown + hidden
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_options(ctx, formatter)
@@ -111,6 +131,7 @@ def _target_options(own: Sequence[click.Parameter]) -> list[click.Option]:
         click.Option(
             [flag for flag in names if flag and flag not in taken], metavar=metavar, help=text,
             expose_value=False, hidden=True, callback=keep_flag,
+            shell_complete=_COMPLETED_BY.get(names[0]),
         )
         for *names, metavar, text in _TARGET_OPTIONS if names[0] not in taken
     ]  # fmt: skip

@@ -7,11 +7,14 @@ everything else is passed on to the command.
 import importlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
 
 from compute.cli.shell.commands import HELP_OPTIONS, takes_value
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 Command = click.Command
 
@@ -66,6 +69,8 @@ class LazyGroup(click.Group):
         word = None if position is None else args[position]
         if position is not None and word is not None and self._knows(word):
             args = [word, *args[:position], *args[position + 1 :]]
+        elif not args and ctx.resilient_parsing:  # the name itself is being completed
+            pass
         elif self._runs_default(args, position):
             args = [self._default, *args]
         elif word is not None:
@@ -80,6 +85,32 @@ class LazyGroup(click.Group):
         if not self._default or (args and args[0] in HELP_OPTIONS["help_option_names"]):
             return False
         return position != 0 or self._default_takes_words
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """Complete the name of a command, or a word of the default command."""
+        from click.shell_completion import CompletionItem  # noqa: PLC0415 -- only for completion
+
+        names = [
+            CompletionItem(name, help=self.entries[name].summary)
+            for name in self.list_commands(ctx)
+            if name.startswith(incomplete)
+        ]
+        own = super(click.Group, self).shell_complete(ctx, incomplete)
+        return [*names, *own, *self._words_of_default(ctx, incomplete)]
+
+    def _words_of_default(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """A flag of the default command, or its argument if it takes words."""
+        is_flag = incomplete.startswith("-")
+        if not self._default or not (is_flag or self._default_takes_words):
+            return []
+        command = self.get_command(ctx, self._default)
+        if command is None:
+            return []
+        context = command.make_context(self._default, [], parent=ctx, resilient_parsing=True)
+        if is_flag:
+            return [i for i in command.shell_complete(context, incomplete) if i.value != "--help"]
+        arguments = [p for p in command.params if isinstance(p, click.Argument)]
+        return arguments[0].shell_complete(context, incomplete) if arguments else []
 
     def unknown(self, ctx: click.Context, word: str) -> click.UsageError:
         """The error for an unknown command, with the nearest known one."""
