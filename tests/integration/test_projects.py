@@ -7,7 +7,7 @@ from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.networking import LocationBinding, Network
 from compute.api.quota import ResourceClaim, ResourceGrant
 from compute.api.resource_manager import Project
-from compute.api.services import ServiceEntitlement, ServiceEntitlementSpec, ServiceRef
+from compute.api.services import ServiceEntitlement
 from kubekit.api.errors import Invalid
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import ObjectMeta
@@ -118,15 +118,9 @@ def test_the_door_refuses_what_could_never_run_and_names_it():
 
 
 def test_an_entitlement_becomes_active():
-    """By itself, unless approval by hand is configured."""
+    """A new project may use compute from the start, unless approval by hand is configured."""
 
     async def story(world: Watched) -> None:
-        await world.user.create(
-            ServiceEntitlement(
-                metadata=ObjectMeta(name="compute"),
-                spec=ServiceEntitlementSpec(service_ref=ServiceRef(name="compute.datumapis.com")),
-            )
-        )
         await world.named(
             PROJECT, ServiceEntitlement, "compute", "", lambda e: e.status.phase == "Active"
         )

@@ -25,6 +25,7 @@ APPROVAL: Final = "services.miloapis.com/approval"  # Approved or Denied, on a S
 APPROVAL_MESSAGE: Final = "services.miloapis.com/approval-message"  # why, for the requester
 # On a Namespace whose default network was created.
 DEFAULT_NETWORK: Final = "networking.datumapis.com/default-network"
+FIRST_ENTITLEMENT: Final = "services.miloapis.com/first-entitlement"  # as DEFAULT_NETWORK
 DRAIN: Final = "compute.datumapis.com/drain"  # on a deployment: why it is drained, and when
 LAST_REPORT: Final = "compute.datumapis.com/last-report"  # when the cell last reported
 

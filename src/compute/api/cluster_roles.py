@@ -2,7 +2,7 @@
 
     compute-viewer    reads what is in a project, but for Secrets
     compute-editor    and deploys: Workloads, Networks, ConfigMaps, Secrets
-    compute-admin     and shares: roles, bindings, service accounts
+    compute-admin     and shares: roles, bindings, service accounts; requests access to compute
     compute-operator  reads a hub or a cell, and writes what its operator works with
 
 The first three are part of Kubernetes' own view, edit and admin. A plane ensures those of its
@@ -81,7 +81,8 @@ def _role(name: str, *rules: tuple[PolicyRule, ...], part_of: str = "") -> Clust
     )
 
 
-# Entitlements and claims are read-only: a write could approve them. kubectl searches the definitions
+# Claims are read-only, and entitlements are not changed: a write could approve them; admission checks
+# that no new one brings its approval along. kubectl searches the definitions
 # for an unknown kind: without that permission a typo would be reported as a missing permission.
 _VIEWER: Final = _rules(
     _READ, Namespace, ConfigMap, ServiceAccount, *_EVENTS, *_COMPUTE, *_NETWORKS,
@@ -100,6 +101,7 @@ _ADMIN: Final = (
     *_rules(("create",), LocalSubjectAccessReview),
     *_rules(_WRITE, ServiceAccount),
     PolicyRule(verbs=("create",), api_groups=("",), resources=("serviceaccounts/token",)),
+    *_rules(("create", "delete"), ServiceEntitlement),
 )
 
 VIEWER: Final = _role("compute-viewer", _VIEWER, part_of="view")

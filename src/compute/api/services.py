@@ -15,6 +15,8 @@ from kubekit.api.wire import Int64, Rule, Wire, always, list_map
 
 GROUP: Final = "services.miloapis.com"
 VERSION: Final = "v1alpha1"
+NAME: Final = "compute"
+"""The name of the entitlement by which a project requests compute."""
 
 
 class ServiceRef(Wire, frozen=True, kw_only=True):

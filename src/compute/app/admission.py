@@ -2,19 +2,22 @@
 
 On every plane a deletion that would orphan what nothing manages is refused. On a project's plane:
 
-    Workload         its defaults are filled in, then it is validated
-    Instance         is created by the platform alone
-    Network          keeps its range while addresses of it are in use
-    ResourceClaim    claims what is registered, for its own project
-    LocationBinding  is not deleted by a user while Workloads use it
+    Workload            its defaults are filled in, then it is validated
+    Instance            is created by the platform alone
+    Network             keeps its range while addresses of it are in use
+    ResourceClaim       claims what is registered, for its own project
+    LocationBinding     is not deleted by a user while Workloads use it
+    ServiceEntitlement  is approved and denied by operators alone
 """
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 
+from compute.api import annotations
 from compute.api.compute import Instance, Workload
 from compute.api.networking import LocationBinding, Network
 from compute.api.quota import ResourceClaim
+from compute.api.services import ServiceEntitlement
 from compute.app.planes import CORE, PlaneRef
 from compute.controllers.management.admission.workload_admission import (
     WorkloadAdmission,
@@ -29,10 +32,12 @@ from kubekit.api import scheme
 from kubekit.api.errors import Forbidden
 from kubekit.api.kinds.authentication import UserInfo
 from kubekit.api.meta import Object
+from kubekit.api.structural.nodes import Document
 from kubekit.client.client import Client
 from kubekit.client.options import DeleteOptions
 from kubekit.environment import ExecutionEnvironment
 from kubekit.plane import AdmissionPlugin, Attempt, LocalClient, Plane, User
+from kubekit.plane.users import MASTERS
 from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.requests import cluster_name
 
@@ -100,6 +105,7 @@ class WorldAdmission:
             _key(Network): partial(self._review_network, project),
             _key(ResourceClaim): partial(self._review_claim, project),
             _key(LocationBinding): partial(_protect_binding, client),
+            _key(ServiceEntitlement): _check_approval,
         }
 
     async def _review_workload(self, project: str, attempt: Attempt) -> None:
@@ -156,6 +162,22 @@ def _check_creator(attempt: Attempt) -> None:
             f'instances.compute.datumapis.com "{attempt.name}" is forbidden: only the platform '
             "creates Instances, and no cell would run this one; create a Workload instead"
         )
+
+
+def _check_approval(attempt: Attempt) -> None:
+    """Refuse an entitlement that a user of the project approves or denies."""
+    if attempt.document is None or attempt.by_plane or MASTERS in attempt.user.groups:
+        return
+    if _approval(attempt.document) != _approval(attempt.old or {}):
+        raise Forbidden(
+            f'serviceentitlements.services.miloapis.com "{attempt.name}" is forbidden: '
+            "only the operators of the platform approve or deny a request"
+        )
+
+
+def _approval(entitlement: Document) -> tuple[object, ...]:
+    known = entitlement.get("metadata", {}).get("annotations") or {}
+    return tuple(known.get(key) for key in (annotations.APPROVAL, annotations.APPROVAL_MESSAGE))
 
 
 async def _protect_binding(client: Client, attempt: Attempt) -> None:

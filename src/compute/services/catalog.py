@@ -4,7 +4,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from compute.services import default_network, entitlements, locations, network, projects
+from compute.services import (
+    default_network,
+    entitlements,
+    first_entitlements,
+    locations,
+    network,
+    projects,
+)
 from compute.services.planes import ServicePlanes
 from compute.services.projects import PlaneKeeper
 from compute.services.quota import service as quota
@@ -39,6 +46,7 @@ def services(keeper: PlaneKeeper, settings: ServiceSettings | None = None) -> di
             *projects.controllers(planes, keeper, factory),
             *default_network.controllers(planes, factory),
             *entitlements.controllers(planes, factory),
+            *first_entitlements.controllers(planes, factory),
             *locations.controllers(planes, factory),
         ]
 

@@ -35,7 +35,7 @@ OF_PROJECTS = [
     (ResourceClaim, SEEN, "", ""),
     (AllowanceBucket, SEEN, "", ""),
     (ResourceGrant, "", "", ""),
-    (ServiceEntitlement, SEEN, "", ""),
+    (ServiceEntitlement, SEEN, "", "create delete"),
     (ConfigMap, SEEN, CHANGED, ""),
     (Secret, "", ALL, ""),
     (Event, SEEN, "", ""),

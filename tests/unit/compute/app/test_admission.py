@@ -55,7 +55,8 @@ class Project:
 
     async def create(self, document: Document, user: User = PLANE_USER) -> WriteResult:
         kind = self.plane.kinds.require(document["apiVersion"], document["kind"])
-        return await self.plane.registry.create(kind, "default", document, PLAIN_WRITE, user)
+        namespace = "default" if kind.resource.namespaced else ""
+        return await self.plane.registry.create(kind, namespace, document, PLAIN_WRITE, user)
 
     async def patch(
         self, how: PatchType, patch: object, options: WriteOptions = PLAIN_WRITE
@@ -228,3 +229,27 @@ def test_a_user_cannot_create_an_instance(tmp_path: Path, user: User) -> None:
             assert (await project.create(INSTANCE, PLANE_USER)).created
 
     asyncio.run(run_story())
+
+
+def test_only_operators_approve_an_entitlement(tmp_path: Path) -> None:
+    """A request of a user may not bring its approval along."""
+
+    async def run_story() -> None:
+        async with _project(tmp_path, "in process") as project:
+            with pytest.raises(Forbidden, match="only the operators of the platform approve"):
+                await project.create(_entitlement("mine", approval="Approved"), ANN)
+            await project.create(_entitlement("asked"), ANN)
+            administrator = User("admin", (MASTERS,))
+            await project.create(_entitlement("given", approval="Approved"), administrator)
+
+    asyncio.run(run_story())
+
+
+def _entitlement(name: str, **decision: str) -> Document:
+    marks = {f"services.miloapis.com/{key}": value for key, value in decision.items()}
+    return {
+        "apiVersion": "services.miloapis.com/v1alpha1",
+        "kind": "ServiceEntitlement",
+        "metadata": {"name": name, "annotations": marks},
+        "spec": {"serviceRef": {"name": "compute.datumapis.com"}},
+    }
