@@ -104,9 +104,14 @@ def part_of_city(deployment: WorkloadDeployment, condition: Condition) -> Planne
 
 def city_of_workload(deployment: WorkloadDeployment, event: PlannedEvent) -> PlannedEvent:
     """The event for the Workload, which has other cities too."""
+    return copy_for_workload(deployment.spec.city_code, event)
+
+
+def copy_for_workload(city_code: str, event: PlannedEvent) -> PlannedEvent:
+    """The copy of a city's event that is written on the Workload."""
     if event.type == "Normal":
         return event
-    note = f"{deployment.spec.city_code} is stuck ({event.reason}): {event.note}"
+    note = f"{city_code} is stuck ({event.reason}): {event.note}"
     return PlannedEvent("Warning", Reason.CITY_STUCK, note)
 
 

@@ -1,0 +1,96 @@
+"""`compute events`, on a running world."""
+
+import json
+import re
+import signal
+
+import pytest
+
+from tests.support.compute.builders import template
+from tests.support.compute.project_objects import (
+    BROKEN_IMAGE,
+    create,
+    delete,
+    kubeconfig_of,
+    wanted,
+)
+
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
+
+FINISHED = r"RolloutFinished"
+
+
+@pytest.fixture
+def runs(compute, name):
+    """A workload that runs in one city, and whose events are all written."""
+    create(compute, wanted(name))
+    with compute.terminal("events", name, "-w", columns=200) as terminal:
+        terminal.until(FINISHED)
+    return name
+
+
+def test_the_story_of_a_workload(transcript, runs):
+    """From the first revision to its last city, as one timeline."""
+    transcript.replace[runs] = "web"
+
+    assert transcript("events", runs).code == 0
+    assert transcript("events", runs, "--city", "DFW", "-o", "wide").code == 0
+    assert transcript("events", runs, "--since", "0s").code == 0
+    assert transcript("events", f"{runs}-default-dfw", "-o", "jsonl").code == 0
+
+
+def test_why_it_does_not_start(transcript, compute, name):
+    """A cause in a cell is in the timeline of the project, with its city."""
+    transcript.replace[name] = "web"
+    create(compute, wanted(name, of=template(BROKEN_IMAGE)))
+    with compute.terminal("events", name, "-w", columns=200) as terminal:
+        terminal.until(r"deployment/\S+ +ImageUnavailable")
+
+    assert transcript("events", name).code == 0
+
+
+def test_mistakes(transcript):
+    """Each names what to type instead."""
+    assert transcript("events", "no-such-workload").code == 7
+    assert transcript("events", "no-such-workload", "-o", "json").code == 7
+    assert transcript("events", "-w", "-o", "json").code == 2
+    assert transcript("events", "--since", "yesterday").code == 2
+
+
+def test_events_without_permission(transcript, compute, name):
+    """A user whose role was revoked is told what is missing, and where the credentials come from."""
+    transcript.replace[name] = "lou"
+    kubeconfig = kubeconfig_of(compute, name)
+    assert compute("plane", "users", "remove", name, "--project=demo").code == 0
+
+    assert transcript("events", "--kubeconfig", kubeconfig).code == 1
+    assert transcript("events", "-w", "--kubeconfig", kubeconfig).code == 1
+
+
+def test_new_events_as_json_lines(compute, name):
+    """-w goes on with what happens, and Ctrl-C of a script ends it with 130."""
+    create(compute, wanted(name))
+    process = compute.start("events", name, "-w", "-o", "jsonl")
+    try:
+        reasons = []
+        while "RolloutFinished" not in reasons:
+            reasons.append(json.loads(process.stdout.readline())["reason"])
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 130
+    finally:
+        process.kill()
+        process.communicate()
+
+    assert reasons[0] == "Created"
+
+
+def test_a_person_ends_it_with_ctrl_c(compute, runs):
+    """On a terminal Ctrl-C is how to end it: the code is 0, and no message about an interruption."""
+    with compute.terminal("events", runs, "-w", columns=80) as terminal:
+        screen = terminal.until(FINISHED)
+        terminal.type("\x03")
+        assert terminal.ended() == 0
+
+    assert re.search(r"^TIME +CITY +OBJECT +REASON", screen)
+    assert re.search(r"^      Revision 1 is served in every city$", screen, re.MULTILINE)
+    assert "Interrupted" not in terminal.text()
