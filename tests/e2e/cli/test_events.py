@@ -10,7 +10,6 @@ from tests.support.compute.builders import template
 from tests.support.compute.project_objects import (
     BROKEN_IMAGE,
     create,
-    delete,
     kubeconfig_of,
     wanted,
 )
@@ -58,7 +57,7 @@ def test_mistakes(transcript):
 
 
 def test_events_without_permission(transcript, compute, name):
-    """A user whose role was revoked is told what is missing, and where the credentials come from."""
+    """A user whose role was revoked reads what is missing, and where the credentials come from."""
     transcript.replace[name] = "lou"
     kubeconfig = kubeconfig_of(compute, name)
     assert compute("plane", "users", "remove", name, "--project=demo").code == 0
