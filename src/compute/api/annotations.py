@@ -17,6 +17,8 @@ SUSPENDED: Final = "compute.datumapis.com/suspended"
 EXPECTED_REFERENCED_DATA: Final = "compute.datumapis.com/expected-referenced-data"
 REFERENCED_DATA_ERROR: Final = "compute.datumapis.com/referenced-data-error"
 FEDERATION_NAMESPACE: Final = "compute.datumapis.com/federation-namespace"
+# A JSON object on a Workload: the note of a change, and the generation that the change made.
+REVISION_NOTE: Final = "compute.datumapis.com/revision-note"
 CURRENT_REVISION: Final = "compute.datumapis.com/current-revision"  # on the history ConfigMap
 UNUSED: Final = "compute.datumapis.com/unused"  # on a policy that is about to be deleted
 TRACEPARENT: Final = "compute.datumapis.com/traceparent"  # W3C trace context

@@ -1,8 +1,8 @@
 """Revisions of a Workload: its former specs, who changed it, and what an undo restores.
 
 They are stored in one ConfigMap per Workload, in the original's format, so that its clients can read
-ours: each key is a number, each value a JSON document with the whole spec. ``healthyAt`` is our
-addition; older clients ignore it. Revisions are only ever added: an undo is a new revision.
+ours: each key is a number, each value a JSON document with the whole spec. ``healthyAt`` and
+``note`` are our additions; older clients ignore them. Revisions are only ever added: an undo is a new revision.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ import msgspec
 from compute.api import annotations, names
 from compute.api.compute import Workload, WorkloadSpec
 from compute.decide.deployment.template import template_hash
-from compute.decide.workload import spec_diff
+from compute.decide.workload import revision_note, spec_diff
 from kubekit.api import times
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.api.meta import ObjectMeta
@@ -38,6 +38,7 @@ class Revision(Wire, frozen=True, kw_only=True):
     template_hash: str = ""
     spec: str = ""  # JSON text, as the original keeps it
     healthy_at: str = ""  # when every city first served it; empty when that never happened
+    note: str = ""  # of the user who made the change
 
 
 class RevisionStatus(StrEnum):
@@ -115,6 +116,7 @@ def record(
         actor=actor,
         template_hash=template_hash(workload.spec.template),
         spec=msgspec.json.encode(workload.spec).decode(),
+        note=revision_note.note_of(workload),
     )
     return _stored(history, workload, {r.rev: r for r in (*known, newest)}, newest.rev)
 
