@@ -40,3 +40,8 @@ def spelled(text: str) -> str:
     if called == NAME:
         return text
     return _COMMAND.sub(lambda match: f"{match[1] or ''}{called}", text)
+
+
+def typed(command: str) -> str:
+    """A command, written as ``compute ...``, in the user's spelling."""
+    return spelled(f"`{command}`").strip("`")

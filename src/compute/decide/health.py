@@ -47,7 +47,7 @@ class Health(StrEnum):
 _STATES: Final = tuple(CityState)
 _HEALTHS: Final = tuple(Health)
 _ILL: Final = frozenset({CityState.FAILED, CityState.DOWN, CityState.BLOCKED, CityState.DEGRADED})
-_MOVING: Final = frozenset({CityState.PENDING, CityState.QUEUED, CityState.UPDATING})
+MOVING: Final = frozenset({CityState.PENDING, CityState.QUEUED, CityState.UPDATING})
 
 _OF_CONDITION: Final[dict[str, Health]] = {
     "True": Health.AVAILABLE,
@@ -102,7 +102,7 @@ def workload_health(workload: Workload, cities: Sequence[CityHealth]) -> Workloa
 
 def _quiet(workload: Workload, cities: Sequence[CityHealth]) -> Health:
     """The health where no city has a problem."""
-    if any(c.state in _MOVING for c in cities):
+    if any(c.state in MOVING for c in cities):
         return Health.PROGRESSING
     return _OF_CONDITION[status_of(workload.status.conditions, ConditionType.AVAILABLE)]
 

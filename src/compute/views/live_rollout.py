@@ -3,6 +3,7 @@
 A rollout is also judged while nothing changes, since half a minute without progress is news too.
 """
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
@@ -16,6 +17,7 @@ from kubekit.client.options import ListOptions
 from kubekit.environment import ExecutionEnvironment
 
 _TICK: Final = 1.0  # seconds between two judgements while nothing changes
+_BURST: Final = 0.1  # seconds in which further changes become part of the same step
 
 
 class WorkloadGone(Exception):
@@ -41,7 +43,8 @@ class LiveRollout:
         """The rollout after the next change, or after a second without one."""
         await self._live.listed()
         if self._rollout is not None:
-            await self._live.changed(_TICK)
+            if await self._live.changed(_TICK):
+                await asyncio.sleep(_BURST)
         if self._live.complete:
             self._workload = self._present()
         self._snapshot = RolloutSnapshot(

@@ -6,11 +6,13 @@ it. An older server, or a role with fewer rights, must not take the rest away.
 
 import asyncio
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from compute.api import labels, names
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.decide import joins
+from compute.decide.progress import RolloutSnapshot
 from kubekit.api.errors import Forbidden, NotFound
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.client.client import Client, K
@@ -36,6 +38,10 @@ class ProjectObjects:
             i for i in self.instances if joins.deployment_name(i) in known or _names(i, name, uid)
         )
         return ProjectObjects((workload,), deployments, instances)
+
+    def snapshot(self, at: datetime) -> RolloutSnapshot:
+        """The objects of the first Workload, for a judgement of its rollout."""
+        return RolloutSnapshot(self.workloads[0], self.deployments, self.instances, at)
 
 
 def _names(instance: Instance, name: str, uid: str) -> bool:

@@ -1,16 +1,15 @@
 """Workloads as people read them: health, a row for each city with its cause, and what to type next."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.reasons import Owner, Reason, describe
 from compute.decide import health, joins
 from compute.decide.explain import next_steps
-from compute.decide.explain.titles import fill_names
+from compute.decide.explain.titles import fill_in
 from compute.decide.health import CityHealth, CityState, Health
-from compute.decide.overrides import CityTemplates, paused_cities
+from compute.decide.overrides import CityPin, CityTemplates, paused_cities
 from compute.decide.progress import Rollout, RolloutSnapshot, observe
 from compute.decide.workload import history, spec_diff
 from compute.views.view import View
@@ -81,20 +80,7 @@ class WorkloadView(View, frozen=True, kw_only=True):
     @property
     def worst(self) -> tuple[CityView, ...]:
         """The cities with a cause, the worst first."""
-        states = list(CityState)
-        ill = (c for c in self.cities if c.why and c.state is not CityState.DONE)
-        return tuple(sorted(ill, key=lambda city: states.index(city.state)))
-
-
-@dataclass(frozen=True, slots=True)
-class _Context:
-    """What a row needs besides its city."""
-
-    workload: Workload
-    deployments: Mapping[tuple[str, str], WorkloadDeployment]
-    templates: CityTemplates
-    paused: frozenset[str]
-    can_undo: bool
+        return worst_cities_first(c for c in self.cities if c.why)
 
 
 def workload_view(
@@ -113,18 +99,9 @@ def view_of_rollout(
     snapshot: RolloutSnapshot, rollout: Rollout, revisions: ConfigMap | None = None
 ) -> WorkloadView:
     """The Workload of a snapshot, with the rows of its rollout."""
-    workload = snapshot.workload
-    uid, spec = workload.metadata.uid, workload.spec
-    deployments = tuple(d for d in snapshot.deployments if d.spec.workload_ref.uid == uid)
-    cities = health.city_healths(rollout, deployments, snapshot.instances)
+    workload, spec = snapshot.workload, snapshot.workload.spec
+    cities = health.city_healths(rollout, snapshot.deployments, snapshot.instances)
     judged = health.workload_health(workload, cities)
-    context = _Context(
-        workload,
-        {(d.spec.placement_name, d.spec.city_code): d for d in deployments},
-        CityTemplates(workload),
-        frozenset(paused_cities(workload)),
-        can_undo=can_undo(workload, revisions),
-    )
     return WorkloadView(
         name=workload.metadata.name,
         namespace=workload.metadata.namespace,
@@ -134,7 +111,7 @@ def view_of_rollout(
         ready=sum(row.ready for row in rollout.rows),
         updated=sum(row.updated for row in rollout.rows),
         placements=len(spec.placements),
-        cities=tuple(_city(city, context) for city in cities),
+        cities=city_views(workload, cities, revisions),
         paused_cities=paused_cities(workload),
         images=spec_diff.image(spec),
         instance_type=spec.template.spec.runtime.resources.instance_type,
@@ -142,6 +119,24 @@ def view_of_rollout(
         created_at=workload.metadata.creation_timestamp,
         deleting_since=workload.metadata.deletion_timestamp,
         revision=_revision(revisions),
+    )
+
+
+def city_views(
+    workload: Workload, cities: Iterable[CityHealth], revisions: ConfigMap | None = None
+) -> tuple[CityView, ...]:
+    """A row for each city, with the next command to type."""
+    templates, paused = CityTemplates(workload), paused_cities(workload)
+    undo = can_undo(workload, revisions)
+    return tuple(
+        _city(
+            city,
+            workload,
+            paused=city.row.city in paused,
+            pin=templates.pin(city.row.city) if templates.is_pinned(city.row.city) else None,
+            can_undo=undo,
+        )
+        for city in cities
     )
 
 
@@ -174,6 +169,12 @@ def worst_first(views: Iterable[WorkloadView]) -> tuple[WorkloadView, ...]:
     return tuple(sorted(views, key=lambda view: (health.severity(view.health), view.name)))
 
 
+def worst_cities_first(cities: Iterable[CityView]) -> tuple[CityView, ...]:
+    """The cities, the worst state first; equal ones in their order."""
+    order = list(CityState)
+    return tuple(sorted(cities, key=lambda city: order.index(city.state)))
+
+
 def can_undo(workload: Workload, revisions: ConfigMap | None) -> bool:
     """Whether there is an earlier healthy revision; True if the history is not known."""
     if revisions is None:
@@ -181,13 +182,12 @@ def can_undo(workload: Workload, revisions: ConfigMap | None) -> bool:
     return isinstance(history.undo(revisions, workload.spec), history.Undo)
 
 
-def _city(city: CityHealth, of: _Context) -> CityView:
+def _city(
+    city: CityHealth, workload: Workload, *, paused: bool, pin: CityPin | None, can_undo: bool
+) -> CityView:
     row = city.row
-    deployment = of.deployments.get((row.placement, row.city))
-    known = describe(row.reason)
-    step = fill_names(known.next_step, of.workload, deployment or of.workload) if known else ""
-    step = step if row.why else ""
-    pin = of.templates.pin(row.city) if of.templates.is_pinned(row.city) else None
+    known = describe(row.reason) if row.why else None
+    step = fill_in(known.next_step, NAME=workload.metadata.name, CITY=row.city) if known else ""
     return CityView(
         placement=row.placement,
         city=row.city,
@@ -200,10 +200,10 @@ def _city(city: CityHealth, of: _Context) -> CityView:
         reason=row.reason,
         owner=known.owner if known else None,
         next_step=step,
-        next=next_steps.best_command(step, cities=(row.city,), can_undo=of.can_undo),
+        next=next_steps.best_command(step, cities=(row.city,), can_undo=can_undo),
         since=row.since,
         reported_at=row.since if row.reason == Reason.CELL_UNREACHABLE else None,
-        paused=row.city in of.paused,
+        paused=paused,
         pinned_revision=pin.revision if pin else None,
     )
 

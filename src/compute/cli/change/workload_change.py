@@ -4,12 +4,14 @@ A change is a function of the Workload as it is on the server, so a conflict is 
 user: the object is read again and the same change is made to it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
 from compute.api.compute import Workload
 from compute.cli.exits import Exit, Failure
+from compute.cli.shell.groups import nearest
 from compute.cli.shell.session import Session
+from compute.decide.overrides.annotated import cities_of
 from kubekit.api.errors import Conflict, NotFound
 from kubekit.client.options import WriteOptions
 
@@ -61,3 +63,19 @@ def not_found(session: Session, name: str) -> Failure:
         next_step="compute workloads",
         reason="NotFound",
     )
+
+
+def check_cities(workload: Workload, cities: Iterable[str]) -> None:
+    """Refuse a city that the Workload does not run in, and name those that it does."""
+    known = cities_of(workload)
+    for city in cities:
+        if city not in known:
+            near = nearest(city, known)
+            hint = f"did you mean {near}? " if near else ""
+            name = workload.metadata.name
+            raise Failure(
+                f"workload {name} does not run in {city}: {hint}it runs in {', '.join(known)}",
+                Exit.USAGE,
+                next_step=f"compute status {name}",
+                city=city,
+            )

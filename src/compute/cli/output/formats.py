@@ -6,7 +6,7 @@ characters. ``jsonl`` is one compact document a line.
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final, Literal, TypeVar
+from typing import Final, Literal, Protocol, TypeVar
 
 import click
 import msgspec
@@ -58,6 +58,21 @@ def show_data(value: object, output: str) -> None:
                 show(json.dumps(line))
         case _:
             raise AssertionError(f"{output} is not a format for programs")
+
+
+class Named(Protocol):
+    """What has a name."""
+
+    @property
+    def name(self) -> str: ...
+
+
+def show_views(resource: str, named: Iterable[Named], data: object, output: str) -> None:
+    """Print views in a format for programs, or their names."""
+    if output == "name":
+        show_names(resource, (view.name for view in named))
+    else:
+        show_data(data, output)
 
 
 def show_names(resource: str, names: Iterable[str]) -> None:

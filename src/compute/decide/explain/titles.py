@@ -33,10 +33,15 @@ def fill_names(next_step: str, *to: Object) -> str:
 
     Of several objects that know a name, the last one's is taken.
     """
-    known = {word: name for of in to for word, name in _facts(of).items() if name}
+    return fill_in(next_step, **{word: name for of in to for word, name in _facts(of).items()})
+
+
+def fill_in(next_step: str, **known: str) -> str:
+    """The next step with these words in its commands; a word without a value stays as it is."""
 
     def filled(typed: re.Match[str]) -> str:
-        return " ".join(known.get(word, word) for word in typed[0].strip("`").split(" "))
+        words = typed[0].strip("`").split(" ")
+        return " ".join(known.get(word) or word for word in words)
 
     return _TYPED.sub(lambda typed: f"`{filled(typed)}`", next_step)
 

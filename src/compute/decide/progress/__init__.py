@@ -1,9 +1,10 @@
 """The progress of a rollout, city by city.
 
 Start with `rollouts`, which collects the rows and derives the verdict. `city` has the facts of one
-city, and `phases` derives its phase from them.
+city, and `phases` derives its phase from them. `endings` says when a client stops waiting.
 """
 
+from compute.decide.progress.endings import RolloutEnding, Waiting, ending
 from compute.decide.progress.phases import CityRow, Phase, PhaseTimeouts
 from compute.decide.progress.rollouts import (
     Rollout,
@@ -18,8 +19,11 @@ __all__ = [
     "Phase",
     "PhaseTimeouts",
     "Rollout",
+    "RolloutEnding",
     "RolloutSnapshot",
     "RolloutVerdict",
+    "Waiting",
+    "ending",
     "observe",
     "verdict",
 ]

@@ -1,0 +1,187 @@
+"""Waiting for a rollout: what `rollout status`, `deploy` and all that change a template show.
+
+It follows the objects by watch, ends with the truth, and says in each city what is wrong and what to
+type next. Interrupting it does not interrupt the rollout.
+"""
+
+import asyncio
+import sys
+from collections.abc import Collection
+from datetime import timedelta
+from typing import Final
+
+from compute.cli.change.workload_change import not_found, read_workload
+from compute.cli.exits import Exit, Failure
+from compute.cli.invocation import typed
+from compute.cli.output import phrases
+from compute.cli.output.city_rows import (
+    PROGRESS_HEADERS,
+    coloured,
+    next_steps,
+    progress,
+    since,
+    why,
+)
+from compute.cli.output.formats import show_data
+from compute.cli.output.rollout_screens import RolloutScreen, screen_for
+from compute.cli.output.tables import indented, table
+from compute.cli.output.terminal import is_terminal, width
+from compute.cli.shell.prompts import notify
+from compute.cli.shell.session import Session
+from compute.cli.streams import show
+from compute.decide.progress import (
+    PhaseTimeouts,
+    RolloutEnding,
+    RolloutVerdict,
+    Waiting,
+    ending,
+    observe,
+)
+from compute.views.live_rollout import LiveRollout, WorkloadGone, live_rollout
+from compute.views.reading import ProjectReader
+from compute.views.rollouts import RolloutView, rollout_view
+
+_TIMEOUTS: Final = PhaseTimeouts()
+_CODES: Final = {
+    RolloutEnding.FAILED: Exit.FAILED,
+    RolloutEnding.PAUSED: Exit.NOT_YET,
+    RolloutEnding.BLOCKED: Exit.BLOCKED,
+    RolloutEnding.UNKNOWN: Exit.UNKNOWN,
+    RolloutEnding.TIMED_OUT: Exit.TIMED_OUT,
+}
+_ONCE: Final = {
+    RolloutVerdict.DONE: Exit.OK,
+    RolloutVerdict.FAILED: Exit.FAILED,
+    RolloutVerdict.UNKNOWN: Exit.UNKNOWN,
+}
+
+
+async def follow_rollout(
+    session: Session,
+    name: str,
+    *,
+    cities: Collection[str] = (),
+    timeout: timedelta,  # noqa: ASYNC109 -- how long the rollout may take, not the call
+    output: str = "table",
+) -> Exit:
+    """Show the rollout until it ends, in these cities or in all. A timeout of 0 is none.
+
+    Raises a `Failure` unless it is done: its code says how it ended, and its next step what to type.
+    """
+    workload = await read_workload(session, name)
+    started = session.now()
+    screen = screen_for(output, started)
+    waiting = Waiting(since=started, limit=timeout or None)
+    try:
+        async with live_rollout(session.client, session.environment, workload) as live:
+            how, view = await _until_ended(session, live, waiting, cities, screen)
+    except WorkloadGone:
+        raise not_found(session, name) from None
+    except asyncio.CancelledError:
+        screen.close()
+        return _detached(name)
+    finally:
+        screen.close()
+    if output in {"json", "yaml"}:
+        show_data(view, output)
+    if how is RolloutEnding.DONE:
+        if output == "table":
+            notify(f"Rollout complete in {phrases.long_duration(session.now() - started)}.")
+        return Exit.OK
+    if output == "table":
+        _report(view, session)
+    raise ended_badly(how, view)
+
+
+async def show_once(session: Session, name: str, *, cities: Collection[str], output: str) -> Exit:
+    """Show the rollout as it is now. The code says whether it is done."""
+    reader = ProjectReader(session.client, session.namespace)
+    objects, revisions = await asyncio.gather(reader.of_workload(name), reader.history(name))
+    snapshot = objects.snapshot(session.now())
+    rollout = observe(snapshot)
+    view = rollout_view(
+        snapshot, rollout.only(cities) if cities else rollout, session.now(), revisions
+    )
+    if output == "table":
+        now = session.now()
+        rows = [(*progress(c), since(c, now), why(c) or phrases.NONE) for c in view.cities]
+        show(
+            table(
+                (*PROGRESS_HEADERS, "SINCE", "WHY"), rows, width=width(sys.stdout), style=coloured
+            )
+        )
+        for line in next_steps(view.open):
+            notify(line)
+    else:
+        show_data(view, output)
+    return _ONCE.get(view.verdict, Exit.NOT_YET)
+
+
+async def _until_ended(
+    session: Session,
+    live: LiveRollout,
+    waiting: Waiting,
+    cities: Collection[str],
+    screen: RolloutScreen,
+) -> tuple[RolloutEnding, RolloutView]:
+    while True:
+        rollout = await live.step()
+        rollout = rollout.only(cities) if cities else rollout
+        now = session.now()
+        view = rollout_view(live.snapshot, rollout, now)
+        screen.show(view, now)
+        waiting = waiting.after(view.verdict, now)
+        how = ending(view.verdict, waiting, now, _TIMEOUTS)
+        if how is not None:
+            revisions = await ProjectReader(session.client, session.namespace).history(view.name)
+            return how, rollout_view(live.snapshot, rollout, now, revisions)
+
+
+def ended_badly(how: RolloutEnding, view: RolloutView) -> Failure:
+    """The failure of a command whose rollout did not become done."""
+    worst = view.open[0] if view.open else None
+    named = phrases.listed(dict.fromkeys(city.city for city in view.open))
+    city = f" in {named}" if view.open else ""
+    cause = {
+        RolloutEnding.FAILED: f"the rollout of {view.name} failed{city}",
+        RolloutEnding.PAUSED: f"the rollout of {view.name} is paused{city}",
+        RolloutEnding.BLOCKED: f"the rollout of {view.name} is blocked{city}, and the time is over",
+        RolloutEnding.UNKNOWN: (
+            f"the result of the rollout of {view.name} is not known{city}; it goes on by itself"
+        ),
+        RolloutEnding.TIMED_OUT: (
+            f"the rollout of {view.name} is not complete{city}, and the time is over; it goes on"
+        ),
+    }[how]
+    detail = f": {worst.why}" if worst and worst.why else ""
+    look = f"compute rollout status {view.name}"
+    return Failure(
+        cause + detail,
+        _CODES[how],
+        next_step=(worst.next if worst else "") or look,
+        reason=worst.reason if worst else "",
+        city=worst.city if worst else "",
+    )
+
+
+def _report(view: RolloutView, session: Session) -> None:
+    """The cities that are not done, each with its cause, and what to do."""
+    now = session.now()
+    rows = [(*progress(city), since(city, now), why(city) or phrases.NONE) for city in view.open]
+    if not rows:
+        return
+    notify()
+    notify(table((*PROGRESS_HEADERS, "SINCE", "WHY"), rows))
+    steps = next_steps(view.open)
+    if steps:
+        notify("\nWhat to do:\n" + "\n".join(indented(steps)))
+    notify()
+
+
+def _detached(name: str) -> Exit:
+    """The answer to Ctrl-C: the rollout goes on without this command."""
+    task = asyncio.current_task()
+    if task is not None:
+        task.uncancel()
+    notify(f"\nThe rollout goes on. Look again with: {typed(f'compute rollout status {name}')}")
+    return Exit.OK if is_terminal(sys.stdout) else Exit.INTERRUPTED

@@ -1,0 +1,97 @@
+"""The cities of a Workload as rows of a table, and what to type next as a list."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Final
+
+from compute.cli.invocation import spelled
+from compute.cli.output import phrases
+from compute.cli.output.tables import plain
+from compute.cli.output.terminal import styled
+from compute.decide.health import CityState
+from compute.views.workloads import CityView
+
+_COLOURS: Final = {
+    CityState.FAILED: "red",
+    CityState.DOWN: "red",
+    CityState.BLOCKED: "yellow",
+    CityState.UNREACHABLE: "yellow",
+    CityState.DEGRADED: "yellow",
+    CityState.PAUSED: "cyan",
+    CityState.DONE: "green",
+}
+_STATES: Final = {state.value: state for state in CityState}
+STATUS_HEADERS: Final = ("PLACEMENT", "CITY", "READY", "UPDATED", "STATE", "SINCE", "DATA", "WHY")
+PROGRESS_HEADERS: Final = ("PLACEMENT", "CITY", "UPDATED", "READY", "OLD", "PHASE")
+_LIVE: Final = "live"
+
+
+def status_row(city: CityView, now: datetime) -> tuple[str, ...]:
+    """A city in a status: what runs there."""
+    return (
+        city.placement,
+        city.city,
+        f"{city.ready}/{city.desired}",
+        f"{city.updated}/{city.desired}",
+        city.state.value,
+        phrases.age(city.since, now),
+        data_age(city, now),
+        why(city) or phrases.NONE,
+    )
+
+
+def progress(city: CityView) -> tuple[str, ...]:
+    """How far the rollout of a city is; the columns are `PROGRESS_HEADERS`."""
+    return (
+        city.placement,
+        city.city,
+        f"{city.updated}/{city.desired}",
+        f"{city.ready}/{city.desired}",
+        str(city.old),
+        city.state.value,
+    )
+
+
+def since(city: CityView, now: datetime) -> str:
+    """How long the state of a city has lasted; not for one that is done."""
+    return phrases.NONE if city.state is CityState.DONE else phrases.age(city.since, now)
+
+
+def data_age(city: CityView, now: datetime) -> str:
+    """How old the data of a city is: live while its cell reports."""
+    return phrases.age(city.reported_at, now) if city.reported_at else _LIVE
+
+
+def why(city: CityView) -> str:
+    """The cause in a city, and what the user has set there."""
+    pinned = f"pinned to revision {city.pinned_revision}" if city.pinned_revision else ""
+    held = "paused" if city.paused and city.state is not CityState.PAUSED else ""
+    return "; ".join(filter(None, (city.why, held, pinned)))
+
+
+def coloured(_: int, text: str) -> str:
+    """A cell in the colour of the state that it names, if it names one."""
+    state = _STATES.get(text.strip())
+    colour = _COLOURS.get(state) if state else None
+    return styled(text, colour) if colour else text
+
+
+def next_steps(cities: Iterable[CityView]) -> list[str]:
+    """What to do, as lines: each step once, with the cities that it is for."""
+    cities_of: dict[str, list[str]] = {}
+    for city in cities:
+        if city.next_step and "`" in city.next_step:
+            cities_of.setdefault(city.next_step, []).append(city.city)
+    return [
+        plain(spelled(f"{', '.join(dict.fromkeys(codes))}: {step}")).replace("`", "")
+        for step, codes in cities_of.items()
+    ]
+
+
+def without_single_placement(
+    headers: Sequence[str], rows: Sequence[Sequence[str]]
+) -> tuple[Sequence[str], list[Sequence[str]]]:
+    """The table without its first column if that has one value only."""
+    if len({row[0] for row in rows}) > 1:
+        return headers, list(rows)
+    return headers[1:], [row[1:] for row in rows]

@@ -1,0 +1,75 @@
+"""Workloads as rows of a table, and a line that counts them."""
+
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from compute.cli.output import phrases
+from compute.cli.output.tables import table
+from compute.cli.output.terminal import styled, width
+from compute.decide.health import Health
+from compute.views.workloads import WorkloadView
+
+HEADERS: Final = (
+    "NAME", "HEALTH", "READY", "UP-TO-DATE", "CITIES", "PLACEMENTS", "IMAGE", "AGE", "WHY",
+)  # fmt: skip
+_COLOURS: Final = {
+    Health.UNAVAILABLE: "red",
+    Health.DEGRADED: "yellow",
+    Health.UNKNOWN: "yellow",
+    Health.PROGRESSING: "cyan",
+    Health.AVAILABLE: "green",
+}
+_HEALTHS: Final = {health.value: health for health in Health}
+_LONGEST_IMAGE: Final = 40
+
+
+def workload_table(
+    views: Sequence[WorkloadView], now: datetime, *, wide: bool, no_headers: bool = False
+) -> str:
+    """The Workloads as a table. On a terminal lines are cut, unless it is wide."""
+    headers = (*HEADERS[:-1], "INSTANCE TYPE", "REASON", HEADERS[-1]) if wide else HEADERS
+    rows = [_row(view, now, wide=wide) for view in views]
+    most = 0 if wide else width(sys.stdout)
+    return table(headers, rows, width=most, style=health_coloured, no_headers=no_headers)
+
+
+def why(view: WorkloadView) -> str:
+    """The cause in the worst city, or that all is well."""
+    for city in view.worst:
+        return f"{city.city}: {city.why}"
+    return view.message if view.health is not Health.AVAILABLE else phrases.NONE
+
+
+def fleet_line(views: Sequence[WorkloadView]) -> str:
+    """How many Workloads there are of each health, the worst first."""
+    counted = Counter(view.health for view in views)
+    parts = [f"{counted[health]} {health.value.lower()}" for health in Health if counted[health]]
+    return f"{phrases.counted(len(views), 'workload')}: {', '.join(parts)}"
+
+
+def health_coloured(_: int, text: str) -> str:
+    """A cell in the colour of the health that it names, if it names one."""
+    health = _HEALTHS.get(text.strip())
+    colour = _COLOURS.get(health) if health else None
+    return styled(text, colour) if colour else text
+
+
+def _row(view: WorkloadView, now: datetime, *, wide: bool) -> tuple[str, ...]:
+    image = view.images or phrases.NONE
+    if not wide and len(image) > _LONGEST_IMAGE:
+        image = f"…{image[1 - _LONGEST_IMAGE :]}"
+    cells = (
+        view.name,
+        view.health.value,
+        f"{view.ready}/{view.desired}",
+        f"{view.updated}/{view.desired}",
+        phrases.listed(view.codes),
+        str(view.placements),
+        image,
+        phrases.age(view.created_at, now),
+    )
+    reason = next((city.reason for city in view.worst), "") or phrases.NONE
+    return (*cells, view.instance_type, reason, why(view)) if wide else (*cells, why(view))
