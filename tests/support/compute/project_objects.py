@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from compute.api.compute import Placement, ScaleSettings, Workload
 from compute.api.instance_spec import InstanceTemplate
 from compute.app.system_environment import system
+from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import Object, ObjectMeta
 from kubekit.client.client import Client
 from kubekit.client.http.client import HttpClient
@@ -68,3 +69,9 @@ def kubeconfig_of(compute: CommandLine, user: str, role: str = "viewer") -> str:
     )
     assert added.code == 0, added
     return str(file)
+
+
+def create_namespace(compute: CommandLine, name: str) -> None:
+    """Create a namespace in the project `demo`, for what no other test may see."""
+    made = Namespace(metadata=ObjectMeta(name=name))
+    in_plane(compute, lambda client: client.create(made), "admin-project-demo")

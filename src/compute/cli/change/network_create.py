@@ -92,7 +92,7 @@ async def _ready(session: Session, created: Network, limit: timedelta) -> Networ
             async with asyncio.timeout(limit.total_seconds() or None):
                 return await _until_ready(live, created)
         except TimeoutError as error:
-            raise _late(live, name) from error
+            raise _late(live, created) from error
 
 
 async def _until_ready(live: LiveObjects, created: Network) -> NetworkView:
@@ -110,21 +110,20 @@ async def _until_ready(live: LiveObjects, created: Network) -> NetworkView:
         await live.changed(_PATIENCE)
 
 
-def _late(live: LiveObjects, name: str) -> Failure:
+def _late(live: LiveObjects, created: Network) -> Failure:
     """Why the network was not ready in time."""
-    known = live.find(Network, name)
-    if known is None or live.lost_since is not None:
+    name = created.metadata.name
+    if live.lost_since is not None:
         return Failure(
             f"network {name} is created, but the server cannot be reached any more",
             Exit.UNKNOWN,
             next_step=_LIST,
         )
-    view = network_view(known)
+    view = network_view(live.find(Network, name) or created)
     reason = describe(view.reason)
-    code = Exit.BLOCKED if reason and reason.needs_action else Exit.TIMED_OUT
     return Failure(
         f"network {name} is created, but cannot be used yet: {view.why}",
-        code,
+        Exit.BLOCKED if reason and reason.needs_action else Exit.TIMED_OUT,
         next_step=_LIST,
         reason=view.reason,
     )

@@ -10,7 +10,7 @@ from compute.api.networking import Network
 from compute.cli.exits import Exit
 from compute.cli.output import terminal
 from compute.cli.output.formats import output_option, show_data, show_names
-from compute.cli.output.phrases import NONE, age, listed
+from compute.cli.output.phrases import age, listed
 from compute.cli.output.tables import table
 from compute.cli.shell.commands import command as compute_command
 from compute.cli.shell.prompts import notify
@@ -19,8 +19,8 @@ from compute.cli.streams import show
 from compute.views.networks import NetworkView, network_views
 from compute.views.reading import ProjectReader
 
-_COLUMNS: Final = ("NAME", "READY", "IPAM", "RANGES", "USED BY", "AGE", "WHY")
-_WIDE: Final = ("NAME", "READY", "IPAM", "RANGES", "FAMILIES", "MTU", "USED BY", "AGE", "WHY")
+_COLUMNS: Final = ("NAME", "READY", "RANGES", "USED BY", "AGE", "WHY")
+_WIDE: Final = ("NAME", "READY", "RANGES", "IPAM", "FAMILIES", "MTU", "USED BY", "AGE", "WHY")
 _READY: Final = {"True": "yes", "False": "no", "Unknown": "not yet"}
 _ALL: Final = 1000
 
@@ -58,15 +58,14 @@ def _table(session: Session, views: Sequence[NetworkView], *, wide: bool) -> str
 
 
 def _row(session: Session, view: NetworkView, *, wide: bool) -> list[str]:
-    more = [",".join(view.families), str(view.mtu)] if wide else []
+    more = [view.ipam, ",".join(view.families), str(view.mtu)] if wide else []
     used_by = "?" if view.used_by is None else listed(view.used_by, _ALL if wide else 3)
     return [
         view.name,
         _READY[view.ready],
-        view.ipam,
         ",".join(view.ranges) or view.ipam.lower(),
         *more,
         used_by,
-        age(view.created_at, session.now()) if view.created_at else NONE,
+        age(view.created_at, session.now()),
         view.why,
     ]
