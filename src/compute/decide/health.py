@@ -11,6 +11,7 @@ from typing import Final
 
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.conditions import ConditionType
+from compute.api.reasons import Reason
 from compute.decide import joins
 from compute.decide.conditions import status_of
 from compute.decide.explain import cause
@@ -123,7 +124,10 @@ def _city_health(
     found = cause.of_deployment(deployment, instances) if deployment else None
     if row.phase is not Phase.DONE or found is None:
         return CityHealth(row, CityState(row.phase.value))
-    state = CityState.DEGRADED if row.ready else CityState.DOWN
+    if found.reason == Reason.CELL_UNREACHABLE:
+        state = CityState.UNREACHABLE
+    else:
+        state = CityState.DEGRADED if row.ready else CityState.DOWN
     why = replace(row, why=found.summary, reason=found.reason, since=found.since or row.since)
     return CityHealth(why, state)
 

@@ -42,9 +42,8 @@ class LiveRollout:
     async def step(self) -> Rollout:
         """The rollout after the next change, or after a second without one."""
         await self._live.listed()
-        if self._rollout is not None:
-            if await self._live.changed(_TICK):
-                await asyncio.sleep(_BURST)
+        if self._rollout is not None and await self._live.changed(_TICK):
+            await asyncio.sleep(_BURST)
         if self._live.complete:
             self._workload = self._present()
         self._snapshot = RolloutSnapshot(
