@@ -37,6 +37,11 @@ def default_data(variables: Mapping[str, str] = os.environ) -> Path:
     return Path(shared) / "compute"
 
 
+def is_world(data: Path) -> bool:
+    """Whether the folder holds a world: what no other folder has, not only files of such names."""
+    return (data / "planes" / "core").is_dir() and (data / "pki" / "ca.crt").is_file()
+
+
 def written_state(data: Path) -> RunningState | None:
     """What the last process of the world wrote; it may have ended since."""
     try:

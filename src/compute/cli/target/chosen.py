@@ -11,11 +11,12 @@ class TargetRule(StrEnum):
     """The rules, the strongest first. The first that applies decides."""
 
     FLAGS = "flags"
-    PLUGIN = "plugin environment"
-    VARIABLES = "COMPUTE_* variables"
+    PLUGIN = "plugin of datumctl"
+    SERVER = "COMPUTE_SERVER"
+    DATA = "COMPUTE_DATA"
     SETTINGS = "settings"
     KUBECONFIG = "kubeconfig"
-    WORLD = "running world"
+    WORLD = "world on this machine"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +28,8 @@ class Target:
     namespace: str
     rule: TargetRule
     detail: str  # what the rule read: a file, a variable
+    project_from: str = ""  # what named the project: a flag, a variable, the settings, the server
+    namespace_from: str = ""
     context: str = ""
     kubeconfig: Path | None = None
     world: Path | None = None  # the folder of the world, where it is one of this machine

@@ -14,7 +14,11 @@ def project_of(server: str) -> str:
     return found[1] if found else ""
 
 
+def platform_of(server: str) -> str:
+    """The address without the path of a project."""
+    return _PATH.sub("", server).rstrip("/")
+
+
 def with_project(server: str, project: str) -> str:
     """The address of a project on the same platform."""
-    base = _PATH.sub("", server).rstrip("/")
-    return f"{base}{_PREFIX}{project}{_SUFFIX}"
+    return f"{platform_of(server)}{_PREFIX}{project}{_SUFFIX}"

@@ -2,39 +2,34 @@
 
     1. flags: --server, --kubeconfig, --context, --data
     2. the environment of a plugin of datumctl
-    3. COMPUTE_SERVER with COMPUTE_TOKEN; COMPUTE_DATA
-    4. the context that `compute config use-context` chose
-    5. the kubeconfig: KUBECONFIG, or that of kubectl
-    6. the world that runs on this machine
+    3. COMPUTE_SERVER, with COMPUTE_TOKEN and COMPUTE_CA
+    4. COMPUTE_DATA, the folder of a world
+    5. the context that `compute config use-context` chose
+    6. the kubeconfig, if it has a current context: KUBECONFIG, or that of kubectl
+    7. the world of this machine
 
---project and -n, COMPUTE_PROJECT and COMPUTE_NAMESPACE, and the settings choose the project and the
-namespace on that server, whatever the rule.
+A plugin of kubectl is called with kubectl's context in mind. So there the kubeconfig goes before
+everything that leads to a world: COMPUTE_DATA, and the chosen context if it is `local`.
+
+The project and the namespace on that server have an order of their own, whatever the rule: flags, the
+variables of datumctl, COMPUTE_PROJECT and COMPUTE_NAMESPACE, settings, and last what the context says.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlsplit
 
 from compute.app.data_folder import ENVIRONMENT, KUBECONFIG, default_data
-from compute.cli.exits import Failure
-from compute.cli.invocation import PLUGIN_VERSION
-from compute.cli.target import kubeconfigs, settings
+from compute.cli.exits import Exit, Failure
+from compute.cli.invocation import is_kubectl_plugin
+from compute.cli.target import kubeconfigs, servers, settings
 from compute.cli.target.chosen import Target, TargetRule
-from compute.cli.target.project_paths import project_of, with_project
-from compute.cli.target.settings import LOCAL, UserSettings
-from kubekit.client.connection import (
-    Anonymous,
-    Connection,
-    ConnectionOrigin,
-    Credentials,
-    authority_problem,
-)
-from kubekit.client.credentials import BearerToken
+from compute.cli.target.settings import LOCAL
+from compute.cli.target.wishes import Wishes
 from kubekit.environment import ExecutionEnvironment
 
-_HOST: Final = "DATUM_API_HOST"
+Chooser = Callable[[Wishes], Target | None]
 
 
 def resolve(
@@ -43,168 +38,141 @@ def resolve(
     variables: Mapping[str, str] = os.environ,
 ) -> Target:
     """The target of a command that was called with these flags."""
-    chosen = settings.read(variables)
-    wanted = _with_defaults(flags, variables, chosen)
-    if flags.get("server"):
-        return _server(flags["server"], wanted, TargetRule.FLAGS, "--server")
-    if flags.get("data"):
-        return kubeconfigs.world_target(Path(flags["data"]), wanted, environment, TargetRule.FLAGS)
-    named, context = flags.get("kubeconfig", ""), flags.get("context", "")
+    wishes = wishes_of(flags, environment, variables)
+    for _, choose in _rules(wishes):
+        if target := choose(wishes):
+            return _checked(target, wishes)
+    raise Failure(
+        "no server is chosen: there is no kubeconfig with a current context, and no platform on this "
+        "machine",
+        next_step="compute up --detach",
+    )
+
+
+def by_rule(wishes: Wishes) -> Iterator[tuple[TargetRule, Target | Failure | None]]:
+    """What each rule gives by itself; None where it does not apply."""
+    for rule, choose in _rules(wishes):
+        try:
+            yield rule, choose(wishes)
+        except Failure as failure:
+            yield rule, failure
+
+
+def wishes_of(
+    flags: Mapping[str, str], environment: ExecutionEnvironment, variables: Mapping[str, str]
+) -> Wishes:
+    """What a call with these flags asks for."""
+    return Wishes(
+        flags=flags,
+        variables=variables,
+        settings=settings.read(variables),
+        environment=environment,
+        kubectl=is_kubectl_plugin(),
+    )
+
+
+def _rules(wishes: Wishes) -> list[tuple[TargetRule, Chooser]]:
+    rules = list(_RULES)
+    if wishes.kubectl:
+        local = {TargetRule.DATA}
+        if wishes.settings.context == LOCAL:
+            local.add(TargetRule.SETTINGS)
+        after = [rule for rule in rules if rule[0] in local]
+        rules = [rule for rule in rules if rule[0] not in local]
+        position = [name for name, _ in rules].index(TargetRule.WORLD)
+        rules[position:position] = after
+    return rules
+
+
+def _by_flags(wishes: Wishes) -> Target | None:
+    rule = TargetRule.FLAGS
+    if server := wishes.flag("server"):
+        return servers.target_at(server, wishes, rule, "--server")
+    if data := wishes.flag("data"):
+        return kubeconfigs.world_target(Path(data), wishes, rule)
+    named, context = wishes.flag("kubeconfig"), wishes.flag("context")
+    if not named and not context:
+        return None
     if context == LOCAL and not named:
-        return _world(wanted, environment, variables, TargetRule.FLAGS)
-    if named or context:
-        paths = kubeconfigs.files(named, variables) or [_world_file(variables)]
-        return kubeconfigs.target_of(paths, wanted, environment, TargetRule.FLAGS)
-    return _implied(wanted, environment, variables, chosen)
+        return _local(wishes, rule)
+    return kubeconfigs.target_of(_files(wishes), wishes, rule)
 
 
-def _implied(
-    wanted: Mapping[str, str],
-    environment: ExecutionEnvironment,
-    variables: Mapping[str, str],
-    chosen: UserSettings,
-) -> Target:
-    """The target where no flag names a server."""
-    if variables.get(PLUGIN_VERSION):
-        return _plugin(wanted, variables)
-    if variables.get("COMPUTE_SERVER"):
-        return _server_of_variables(wanted, variables)
-    if variables.get(ENVIRONMENT):
-        return _world(wanted, environment, variables, TargetRule.VARIABLES)
-    return _lasting(wanted, environment, variables, chosen)
+def _by_plugin(wishes: Wishes) -> Target | None:
+    return servers.plugin_target(wishes) if wishes.is_plugin else None
 
 
-def _lasting(
-    wanted: Mapping[str, str],
-    environment: ExecutionEnvironment,
-    variables: Mapping[str, str],
-    chosen: UserSettings,
-) -> Target:
-    """The target that neither flags nor variables name: a file has it, or a world runs here."""
-    if chosen.context:
-        return _saved(chosen.context, wanted, environment, variables)
-    if paths := kubeconfigs.files("", variables):
-        return kubeconfigs.target_of(paths, wanted, environment, TargetRule.KUBECONFIG)
-    return _world(wanted, environment, variables, TargetRule.WORLD)
+def _by_server(wishes: Wishes) -> Target | None:
+    server = wishes.variable("COMPUTE_SERVER")
+    if not server:
+        return None
+    return servers.target_at(server, wishes, TargetRule.SERVER, "COMPUTE_SERVER")
 
 
-def _server_of_variables(wanted: Mapping[str, str], variables: Mapping[str, str]) -> Target:
-    given = dict(wanted)
-    given["token"] = wanted.get("token") or variables.get("COMPUTE_TOKEN", "")
-    given["certificate_authority"] = wanted.get("certificate_authority") or variables.get(
-        "COMPUTE_CA", ""
-    )
-    return _server(variables["COMPUTE_SERVER"], given, TargetRule.VARIABLES, "COMPUTE_SERVER")
+def _by_data(wishes: Wishes) -> Target | None:
+    if not wishes.variable(ENVIRONMENT):
+        return None
+    data = default_data(wishes.variables)
+    return kubeconfigs.world_target(data, wishes.without_context(), TargetRule.DATA)
 
 
-def _saved(
-    context: str,
-    wanted: Mapping[str, str],
-    environment: ExecutionEnvironment,
-    variables: Mapping[str, str],
-) -> Target:
-    """The target of the context that the user has chosen for all commands."""
+def _by_settings(wishes: Wishes) -> Target | None:
+    context = wishes.settings.context
+    if not context:
+        return None
     if context == LOCAL:
-        return _world(wanted, environment, variables, TargetRule.SETTINGS)
-    paths = kubeconfigs.files("", variables) or [_world_file(variables)]
-    given = dict(wanted) | {"context": context}
-    return kubeconfigs.target_of(paths, given, environment, TargetRule.SETTINGS)
+        return _local(wishes, TargetRule.SETTINGS)
+    return kubeconfigs.target_of(_files(wishes), wishes, TargetRule.SETTINGS, context)
 
 
-def _with_defaults(
-    flags: Mapping[str, str], variables: Mapping[str, str], chosen: UserSettings
-) -> dict[str, str]:
-    """The flags, with the project and the namespace from variables and settings.
-
-    A context of the user's own names a project already, so a saved project does not replace it.
-    """
-    project = flags.get("project") or variables.get("COMPUTE_PROJECT", "")
-    if not project and not flags.get("context") and not variables.get(PLUGIN_VERSION):
-        project = chosen.project
-    namespace = flags.get("namespace") or variables.get("COMPUTE_NAMESPACE") or chosen.namespace
-    return dict(flags) | {"project": project, "namespace": namespace or ""}
-
-
-def _plugin(wanted: Mapping[str, str], variables: Mapping[str, str]) -> Target:
-    host = variables.get(_HOST)
-    if not host:
-        raise Failure(f"{_HOST} is not set: run this command as a plugin of datumctl")
-    project = wanted.get("project") or variables.get("DATUM_PROJECT", "")
-    if not project:
-        raise Failure(
-            "no project is chosen: give --project NAME, or set one for datumctl",
-            next_step="datumctl config set project NAME",
-        )
-    helper = variables.get("DATUM_CREDENTIALS_HELPER", "")
-    credentials: Credentials = Anonymous()
-    if wanted.get("token"):
-        credentials = BearerToken(wanted["token"])
-    elif helper:
-        from compute.cli.target.datumctl import CredentialsHelper  # noqa: PLC0415 -- rarely needed
-
-        credentials = CredentialsHelper(helper, variables.get("DATUM_SESSION", ""))
-    connection = Connection(
-        server=with_project(f"https://{host}", project),
-        credentials=credentials,
-        origin=ConnectionOrigin(PLUGIN_VERSION, ""),
-    )
-    return _on(connection, wanted, TargetRule.PLUGIN, _HOST)
-
-
-def _server(url: str, wanted: Mapping[str, str], rule: TargetRule, detail: str) -> Target:
-    """The target at an address that is given as it is."""
-    if urlsplit(url).scheme not in {"http", "https"}:
-        raise Failure(f"{detail}: {url!r} is no address: write it as https://HOST:PORT")
-    server, project = url.rstrip("/"), wanted.get("project", "")
-    if project and project_of(server) != project:
-        server = with_project(server, project)
-    token = wanted.get("token", "")
-    connection = Connection(
-        server=server,
-        authority=_authority(wanted.get("certificate_authority", "")),
-        credentials=BearerToken(token) if token else Anonymous(),
-        origin=ConnectionOrigin(detail, ""),
-    )
-    return _on(connection, wanted, rule, detail)
-
-
-def _on(connection: Connection, wanted: Mapping[str, str], rule: TargetRule, detail: str) -> Target:
-    return Target(
-        connection=connection,
-        project=project_of(connection.server),
-        namespace=wanted.get("namespace") or kubeconfigs.DEFAULT_NAMESPACE,
-        rule=rule,
-        detail=detail,
-    )
-
-
-def _authority(path: str) -> bytes | None:
-    if not path:
+def _by_kubeconfig(wishes: Wishes) -> Target | None:
+    paths = kubeconfigs.files("", wishes.variables)
+    if not paths:
         return None
     try:
-        content = Path(path).read_bytes()
-    except OSError as error:
-        raise Failure(f"{path}: cannot be read: {error.strerror}") from error
-    if problem := authority_problem(content):
-        raise Failure(f"{path}: {problem}")
-    return content
+        return kubeconfigs.target_of(paths, wishes.without_context(), TargetRule.KUBECONFIG)
+    except Failure:
+        if kubeconfigs.has_current_context(paths):
+            raise
+        return None
 
 
-def _world(
-    wanted: Mapping[str, str],
-    environment: ExecutionEnvironment,
-    variables: Mapping[str, str],
-    rule: TargetRule,
-) -> Target:
-    data = default_data(variables)
-    without = {key: value for key, value in wanted.items() if key != "context"}
-    if rule is TargetRule.WORLD and not (data / KUBECONFIG).is_file():
-        raise Failure(
-            "no server is chosen: there is no kubeconfig, and no platform runs on this machine",
-            next_step="compute up --detach",
-        )
-    return kubeconfigs.world_target(data, without, environment, rule)
+def _by_world(wishes: Wishes) -> Target | None:
+    data = default_data(wishes.variables)
+    if not (data / KUBECONFIG).is_file():
+        return None
+    return kubeconfigs.world_target(data, wishes.without_context(), TargetRule.WORLD)
 
 
-def _world_file(variables: Mapping[str, str]) -> Path:
-    return default_data(variables) / KUBECONFIG
+_RULES: Final[tuple[tuple[TargetRule, Chooser], ...]] = (
+    (TargetRule.FLAGS, _by_flags),
+    (TargetRule.PLUGIN, _by_plugin),
+    (TargetRule.SERVER, _by_server),
+    (TargetRule.DATA, _by_data),
+    (TargetRule.SETTINGS, _by_settings),
+    (TargetRule.KUBECONFIG, _by_kubeconfig),
+    (TargetRule.WORLD, _by_world),
+)
+
+
+def _local(wishes: Wishes, rule: TargetRule) -> Target:
+    """The world of this machine, by the name of `local`, which is no context of a file."""
+    return kubeconfigs.world_target(default_data(wishes.variables), wishes.without_context(), rule)
+
+
+def _files(wishes: Wishes) -> list[Path]:
+    """The files that have the named context; those of the world of this machine if there are no others."""
+    named = kubeconfigs.files(wishes.flag("kubeconfig"), wishes.variables)
+    return named or [default_data(wishes.variables) / KUBECONFIG]
+
+
+def _checked(target: Target, wishes: Wishes) -> Target:
+    """Refuse a flag that would have no effect: a token must not be ignored silently."""
+    for name in ("token", "certificate_authority"):
+        if wishes.flag(name) and target.kubeconfig is not None:
+            raise Failure(
+                f"--{name.replace('_', '-')} needs --server: {target.kubeconfig} has its own",
+                Exit.USAGE,
+                next_step="compute config view",
+            )
+    return target
