@@ -46,6 +46,16 @@ def describe(old: WorkloadSpec, new: WorkloadSpec) -> tuple[str, ...]:
     return tuple(dict.fromkeys(phrases))
 
 
+def leaf_changes(old: WorkloadSpec, new: WorkloadSpec) -> dict[Path, tuple[object, object]]:
+    """Each value that differs, before and after, by its path; None where there is none."""
+    before, after = _leaves(old), _leaves(new)
+    return {
+        path: (before.get(path), after.get(path))
+        for path in before | after
+        if before.get(path) != after.get(path)
+    }
+
+
 def image(spec: WorkloadSpec) -> str:
     """The images of a spec, as one line of a listing shows them."""
     sandbox = spec.template.spec.runtime.sandbox

@@ -33,7 +33,7 @@ class CityEffect:
     before: int  # Instances
     after: int
     need: Need  # quota of all Instances there after the change
-    added: Need  # quota beyond what they need now; never less than nothing
+    held: Need  # quota of all Instances there now
     paused: bool = False  # the change waits there until the rollout is resumed
 
 
@@ -63,7 +63,7 @@ def _effects(existing: Workload | None, wanted: Workload) -> Iterator[CityEffect
             had.instances,
             has.instances,
             has,
-            _beyond(has, had),
+            had,
             is_paused(wanted, city),
         )
 
@@ -86,11 +86,3 @@ def _need(templates: CityTemplates, city: str, scale: ScaleSettings | None) -> N
     if size is None:
         return Need(count)
     return Need(count, count * size.millicores, count * size.mebibytes)
-
-
-def _beyond(has: Need, had: Need) -> Need:
-    return Need(
-        max(has.instances - had.instances, 0),
-        max(has.millicores - had.millicores, 0),
-        max(has.mebibytes - had.mebibytes, 0),
-    )

@@ -201,3 +201,14 @@ def test_a_mere_change_of_order_is_listed():
     new = msgspec.structs.replace(BASE, template=containers(other, one))
 
     assert spec_diff.describe(old, new) == ("entries reordered",)
+
+
+def test_leaf_changes_have_the_values_before_and_after():
+    """They decide whether two changes are the same, so nothing is hidden or cut."""
+    before, after = workload(), workload("web", placement("home", "DFW", "LHR", replicas=2))
+
+    assert spec_diff.leaf_changes(before.spec, before.spec) == {}
+    assert spec_diff.leaf_changes(before.spec, after.spec) == {
+        ("placements", "home", "cityCodes"): (["DFW"], ["DFW", "LHR"]),
+        ("placements", "home", "scaleSettings", "minReplicas"): (1, 2),
+    }

@@ -20,7 +20,8 @@ def test_a_new_workload_is_created_everywhere():
         ("DFW", Effect.CREATE, 0, 2),
         ("LHR", Effect.CREATE, 0, 2),
     ]
-    assert total(e.added for e in found) == Need(4, 4000, 8192)
+    assert total(e.need for e in found) == Need(4, 4000, 8192)
+    assert total(e.held for e in found) == Need()
 
 
 def test_every_effect_of_an_update():
@@ -39,13 +40,13 @@ def test_every_effect_of_an_update():
     assert _seen(before, with_spec(before, template=template("web:2")))[0][1] is Effect.REPLACE
 
 
-def test_fewer_instances_need_nothing_more():
-    """What becomes free in one city is not taken from another."""
+def test_the_quota_that_a_city_has_already_is_known():
+    """An update needs only what is beyond it."""
     before = workload("web", placement("home", "DFW", replicas=3))
     (effect,) = effects(before, workload("web", placement("home", "DFW", replicas=1)))
 
     assert effect.need == Need(1, 1000, 2048)
-    assert effect.added == Need()
+    assert effect.held == Need(3, 3000, 6144)
 
 
 def test_a_paused_city_is_marked():
