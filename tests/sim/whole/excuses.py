@@ -45,13 +45,14 @@ def left(reading: Reading, project: PlaneRef) -> dict[str, int]:
 
 
 def place(reading: Reading, instance: Instance) -> tuple[PlaneRef, Key] | None:
-    """The project of an Instance of a cell, and where its claim is there."""
+    """The project of an Instance of a cell, and where its claim is there; None if it has no plane."""
     hub_namespace = reading.find(HUB, Namespace, ("", instance.metadata.namespace))
     origin = identity(hub_namespace) if hub_namespace else None
     if origin is None:
         return None
     project = PlaneRef("project", names.cluster_key(origin.project))
-    return project, (origin.namespace, names.claim(instance.metadata.name))
+    key = origin.namespace, names.claim(instance.metadata.name)
+    return (project, key) if project in reading.planes("project") else None
 
 
 def _image_faults(reading: Reading, cell: PlaneRef, instance: Instance) -> Iterator[str]:

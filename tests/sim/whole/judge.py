@@ -105,6 +105,11 @@ class Judge:
     def healed(self, cell: str) -> None:
         self._observed.healed(cell, _now())
 
+    def removed(self, ref: PlaneRef) -> None:
+        """A plane is gone with all that it had. The project may still be there, and get another."""
+        self._identity.drop(ref)
+        self._budgets.drop(ref)
+
     def acknowledged(self, ref: PlaneRef, uid: str, version: str) -> None:
         """S8: a version that a plane has acknowledged must have been committed."""
         if fault := self._identity.acknowledged(ref, uid, int(version)):
@@ -157,9 +162,7 @@ class Judge:
     def _forget(self, commit: Commit[Any]) -> None:
         """A project that is gone takes its plane along; the next of its name has another."""
         if commit.gone:
-            ref = PlaneRef("project", commit.key[1])
-            self._identity.drop(ref)
-            self._budgets.drop(ref)
+            self.removed(PlaneRef("project", commit.key[1]))
 
 
 def _merged(tables: Iterable[Laws]) -> Laws:

@@ -102,7 +102,11 @@ class SimulatedWorld(World):
         await self._by_itself(super().ensure(project))
 
     async def remove(self, project: str) -> None:
-        await self._by_itself(super().remove(project))
+        await self._by_itself(self._remove(project))
+
+    async def _remove(self, project: str) -> None:
+        await super().remove(project)
+        self._judge.removed(PlaneRef("project", project))
 
     async def stop(self) -> None:
         """End it at once."""

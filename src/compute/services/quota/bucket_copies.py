@@ -32,13 +32,14 @@ class BucketCopies:
         plane, core = self._planes.projects.get(request.cluster), self._planes.core.sole()
         buckets = {each.metadata.name: each for each in lookups.buckets_of(core, plane.name)}
         copies = {each.metadata.name: each for each in _copies(plane)}
-        if buckets.keys() - copies.keys() and not await self._planes.has_project(plane.name):
+        if not buckets.keys() <= copies.keys() and not await self._planes.has_project(plane.name):
             return DONE
-        for name in copies.keys() - buckets.keys():
-            await live.delete(plane.client, copies[name])
+        for name, copy in copies.items():
+            if name not in buckets:
+                await live.delete(plane.client, copy)
         for name, bucket in buckets.items():
-            copy = copies.get(name) or await _create(plane, bucket)
-            await _update(plane, copy, bucket)
+            present = copies.get(name) or await _create(plane, bucket)
+            await _update(plane, present, bucket)
         return DONE
 
 
