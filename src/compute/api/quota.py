@@ -16,6 +16,8 @@ from kubekit.api.wire import Cel, Int64, Rule, Wire, always, list_map
 
 GROUP: Final = "quota.miloapis.com"
 VERSION: Final = "v1alpha1"
+BUCKETS: Final = "milo-system"
+"""The namespace of the AllowanceBuckets of projects."""
 _API_VERSION: Final = "quota.miloapis.com/v1alpha1"
 _PARENTS: Final = "discovery.miloapis.com/parent-contexts"
 _DNS_SUBDOMAIN: Final = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"

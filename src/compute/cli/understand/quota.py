@@ -1,0 +1,89 @@
+"""`compute quota`: what the project may use, what uses it, and what waits for more."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Final
+
+import click
+
+from compute.cli.exits import Exit
+from compute.cli.output import phrases
+from compute.cli.output.formats import output_option, show_data
+from compute.cli.output.tables import indented, table
+from compute.cli.output.terminal import width
+from compute.cli.shell.commands import command as compute_command
+from compute.cli.shell.parameters import city_option
+from compute.cli.shell.prompts import notify
+from compute.cli.shell.session import Session, in_project
+from compute.cli.streams import show
+from compute.decide.quota.units import order, unit_of
+from compute.views.quota import QuotaRow, QuotaView, QuotaWaiter, quota_view
+from compute.views.quota_reading import QuotaReader
+
+_HEADERS: Final = ("RESOURCE", "UNIT", "LIMIT", "USED", "AVAILABLE", "USAGE")
+_WAITING: Final = ("INSTANCE", "CITY", "SINCE", "NEEDS", "WHY")
+
+
+@compute_command(
+    examples=("compute quota", "compute quota --city DFW", "compute quota --constrained -o json"),
+    target=True,
+)
+@city_option
+@click.option("--constrained", is_flag=True, help="Only what is used up, or too little.")
+@output_option("table", "json", "yaml")
+def command(*, cities: Sequence[str], constrained: bool, output: str) -> int:
+    """Show the quota of the project, its use per city, and what waits for more.
+
+    The limits are those of the whole project; --city selects the rows of cities and instances.
+    JSON and YAML are a list with an entry for each resource.
+    """
+    return in_project(lambda session: _quota(session, cities, output, constrained=constrained))
+
+
+async def _quota(
+    session: Session, cities: Sequence[str], output: str, *, constrained: bool
+) -> Exit:
+    objects = await QuotaReader(session.client, session.namespace).objects()
+    view = quota_view(objects, project=session.project, cities=cities, constrained=constrained)
+    if output != "table":
+        show_data(view.rows, output)
+    elif sections := list(_sections(view, session.now())):
+        show("\n\n".join(sections))
+    if not objects.buckets:
+        notify("No limits: this server enforces no quota, or you may not read it.")
+    elif not view.rows:
+        notify("Nothing is used up.")
+    return Exit.OK
+
+
+def _sections(view: QuotaView, now: datetime) -> Iterator[str]:
+    columns = width(sys.stdout)
+    if view.rows:
+        yield table(_HEADERS, map(_row, view.rows), width=columns)
+    if view.cities and view.rows:
+        kinds = sorted({kind for use in view.use.values() for kind in use}, key=order)
+        headers = ("CITY", *(unit_of(kind).display_name.upper() for kind in kinds))
+        rows = [
+            (city, *(_number(view.use[city].get(kind, 0)) for kind in kinds))
+            for city in view.cities
+        ]
+        yield "\n".join(["Used in each city:", *indented(table(headers, rows).split("\n"))])
+    if view.waiting:
+        waiting = table(_WAITING, (_waiter(each, now) for each in view.waiting), width=columns)
+        yield "\n".join(["Waiting for quota:", *indented(waiting.split("\n"))])
+
+
+def _row(row: QuotaRow) -> tuple[str, ...]:
+    amounts = (_number(each) for each in (row.limit, row.used, row.available))
+    usage = f"{phrases.bar(row.share)} {row.share:.0%}"
+    return (row.display_name, row.unit or phrases.NONE, *amounts, usage)
+
+
+def _waiter(waiter: QuotaWaiter, now: datetime) -> tuple[str, ...]:
+    why = waiter.why or waiter.reason
+    return waiter.instance, waiter.city, phrases.age(waiter.since, now), waiter.needs, why
+
+
+def _number(amount: float) -> str:
+    return f"{amount:.15g}"
