@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.compute.cli_runner import CommandLine, Finished, check_transcript
+from tests.support.compute.cli_world import make_project
 
 CITIES = "DFW,LHR,SIN"
 TRANSCRIPTS = Path(__file__).with_name("transcripts")
@@ -25,6 +26,14 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandLine]:
         yield compute
     finally:
         compute("down")
+
+
+@pytest.fixture(scope="module")
+def shop(world: CommandLine, request: pytest.FixtureRequest) -> CommandLine:
+    """The command line in a project of the module's own: any name is free, and quota is for ten instances."""
+    project = f"{Path(request.module.__file__).stem.removeprefix('test_').replace('_', '-')}"
+    make_project(world.data, project)
+    return world.of(COMPUTE_PROJECT=project)
 
 
 @pytest.fixture
@@ -61,9 +70,21 @@ class Transcript:
 @pytest.fixture
 def transcript(compute: CommandLine, request: pytest.FixtureRequest) -> Iterator[Transcript]:
     """The transcript of a test: `transcripts/<module>/<test>.txt`. It is compared at the end of the test."""
+    recorded = _transcript(compute, request)
+    yield recorded
+    recorded.check()
+
+
+@pytest.fixture
+def shop_transcript(shop: CommandLine, request: pytest.FixtureRequest) -> Iterator[Transcript]:
+    """The same in the project of the module."""
+    recorded = _transcript(shop, request)
+    yield recorded
+    recorded.check()
+
+
+def _transcript(compute: CommandLine, request: pytest.FixtureRequest) -> Transcript:
     module = request.path.stem.removeprefix("test_")
     test = request.node.name.removeprefix("test_").replace("/", "_")
     replace = {str(compute.data): "WORLD", str(compute.home): "HOME"}
-    recorded = Transcript(compute, TRANSCRIPTS / module / f"{test}.txt", replace)
-    yield recorded
-    recorded.check()
+    return Transcript(compute, TRANSCRIPTS / module / f"{test}.txt", replace)
