@@ -5,6 +5,7 @@
     workload_events      the events that follow from a change
     serving              whether every Instance runs the newest template
     history, spec_diff   revisions, what changed between two, and what an undo writes
+    undo_plan            an undo of a whole Workload, or in single cities by pins
     revision_note        what a user notes on a change, for the history
     preview              what a manifest would create
     orphan_deletion      which deletions are refused, because nothing would manage what is left

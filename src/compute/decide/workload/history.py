@@ -15,7 +15,7 @@ import msgspec
 
 from compute.api import annotations, names
 from compute.api.compute import Workload, WorkloadSpec
-from compute.decide.deployment.template import template_hash
+from compute.decide.deployment.template import restamped, template_hash
 from compute.decide.workload import revision_note, spec_diff
 from kubekit.api import times
 from kubekit.api.kinds.core import ConfigMap
@@ -137,14 +137,20 @@ def mark_healthy(history: ConfigMap, now: datetime) -> ConfigMap | None:
 
 
 def undo(
-    history: ConfigMap | None, spec: WorkloadSpec, *, to: int = 0, whole: bool = False
+    history: ConfigMap | None,
+    spec: WorkloadSpec,
+    *,
+    to: int = 0,
+    whole: bool = False,
+    before: int | None = None,
 ) -> Undo | Refusal:
     """The write that restores revision ``to``, or, when it is 0, the newest healthy one.
 
-    Only the template is restored unless ``whole``: the undo of a bad image must not undo the scaling
-    that was done meanwhile.
+    The newest healthy one is looked for below ``before``, if that is given. One that differs by a
+    restart alone is passed over. Only the template is restored unless ``whole``: the undo of a bad
+    image must not undo the scaling that was done meanwhile.
     """
-    target = _target(history, spec, to=to, whole=whole)
+    target = _target(history, spec, to=to, whole=whole, before=before)
     if isinstance(target, Refusal):
         return target
     restored = _restored(spec, target, whole=whole)
@@ -239,7 +245,7 @@ def _empty(workload: Workload) -> ConfigMap:
 
 
 def _target(
-    history: ConfigMap | None, spec: WorkloadSpec, *, to: int, whole: bool
+    history: ConfigMap | None, spec: WorkloadSpec, *, to: int, whole: bool, before: int | None
 ) -> Revision | Refusal:
     known = {r.rev: r for r in revisions(history)}
     active = current(history)
@@ -247,14 +253,30 @@ def _target(
         return Refusal("the workload has no history yet")
     if to:
         return known.get(to) or Refusal(f"there is no revision {to}; known: {_listed(known)}")
-    earlier = [r for rev, r in sorted(known.items(), reverse=True) if rev < active.rev]
-    if not earlier:
+    # The active revision counts too: a change that is not recorded yet is undone by going back to it.
+    limit = active.rev + 1 if before is None else before
+    earlier = [known[rev] for rev in sorted(known, reverse=True) if rev < limit]
+    differing = (r for r in earlier if r.healthy_at and _differs(spec, r, whole=whole))
+    return next(differing, None) or _none_of(earlier, active)
+
+
+def _none_of(earlier: list[Revision], active: Revision) -> Refusal:
+    """Why an undo without a number goes back to none of these."""
+    if earlier == [active]:
         return Refusal(f"revision {active.rev} is the first: there is nothing before it")
-    differing = (
-        r for r in earlier if r.healthy_at and _restored(spec, r, whole=whole) not in (None, spec)
-    )
-    none = Refusal("no earlier revision ever became healthy; name one with --to-revision")
-    return next(differing, none)
+    if any(r.healthy_at for r in earlier if r.rev < active.rev):
+        return Refusal("every earlier healthy revision has the template that it has now")
+    return Refusal("no earlier revision ever became healthy; name one with --to-revision")
+
+
+def _differs(spec: WorkloadSpec, target: Revision, *, whole: bool) -> bool:
+    """Whether going back to the revision changes more than the restart stamp."""
+    restored = _restored(spec, target, whole=whole)
+    return restored is not None and _unstamped(restored) != _unstamped(spec)
+
+
+def _unstamped(spec: WorkloadSpec) -> WorkloadSpec:
+    return msgspec.structs.replace(spec, template=restamped(spec.template, None))
 
 
 def _restored(spec: WorkloadSpec, target: Revision, *, whole: bool) -> WorkloadSpec | None:

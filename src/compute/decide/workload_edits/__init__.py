@@ -7,6 +7,9 @@
     field_settings  `--set path=value`, for any field
     manifests       a Workload and other objects as a file asks for them
     city_effects    what a change does in each city, and the quota that it needs
+    scaling         other numbers of Instances, by flags of their own
+    chosen_cities   the cities that a user means
+    document_errors what is wrong with a document of any kind
     change_phrases  what a change does, in words
     concurrent_changes
                     whether the changes of two clients can both stand

@@ -73,7 +73,7 @@ def _edited(placement: Placement, flags: DeployFlags) -> Placement:
     # Another order of the same cities is no change that the user asked for.
     if set(cities) == set(placement.city_codes):
         cities = placement.city_codes
-    scale = _scaled(placement.scale_settings, flags)
+    scale = scaled(placement.scale_settings, flags)
     if flags.strategy is not None:
         scale = replace(scale, instance_management_policy=_policy(flags.strategy))
     return replace(placement, city_codes=tuple(cities), scale_settings=scale)
@@ -88,7 +88,8 @@ def _policy(text: str) -> str:
     raise FlagError("--strategy", f'"{text}" is neither {" nor ".join(POLICIES)}{hint}')
 
 
-def _scaled(scale: ScaleSettings, flags: DeployFlags) -> ScaleSettings:
+def scaled(scale: ScaleSettings, flags: DeployFlags) -> ScaleSettings:
+    """The scale with what the flags name. The bounds are those of admission."""
     minimum = scale.min_replicas if flags.minimum is None else flags.minimum
     if not LEAST_REPLICAS <= minimum <= MOST_REPLICAS:
         raise FlagError("--min", f"{minimum} is not from {LEAST_REPLICAS} to {MOST_REPLICAS}")

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 from compute.api import annotations
 from compute.api.compute import Workload, WorkloadSpec
-from compute.decide.deployment.template import template_hash
+from compute.decide.deployment.template import restamped, template_hash
 from compute.decide.workload import history
 from compute.decide.workload.history import Refusal, RevisionStatus, Undo
 from kubekit.api.kinds.core import ConfigMap
@@ -183,6 +183,49 @@ def test_undo_passes_over_revisions_of_the_same_template():
 
     assert isinstance(got, Undo)
     assert got.revision.rev == 1
+
+
+def test_undo_passes_over_restarts():
+    """A restart changes nothing that could be undone: the revision before it is no other one."""
+    restarted = version(2)
+    stamped = restamped(restarted.spec.template, "2026-06-01T12:00:00Z")
+    restarted = workload("web", placement(), template=stamped)
+    kept = recorded(version(1), version(2), restarted, healthy=(1, 2, 3))
+    got = history.undo(kept, restarted.spec)
+
+    assert isinstance(got, Undo)
+    assert got.revision.rev == 1
+    assert isinstance(history.undo(kept, restarted.spec, to=2), Undo)
+
+
+def test_undo_of_a_change_that_is_not_recorded_yet():
+    """The user may be quicker than the controller: the active revision is the one to go back to."""
+    kept = recorded(version(1), healthy=(1,))
+    got = history.undo(kept, version(2).spec)
+
+    assert isinstance(got, Undo)
+    assert got.revision.rev == 1
+
+
+def test_undo_below_a_revision():
+    """A city that runs an earlier revision goes further back, never forward."""
+    kept = recorded(version(1), version(2), version(3), healthy=(1, 2, 3))
+    got = history.undo(kept, version(2).spec, before=2)
+
+    assert isinstance(got, Undo)
+    assert got.revision.rev == 1
+    assert history.undo(kept, version(1).spec, before=1) == Refusal(
+        "no earlier revision ever became healthy; name one with --to-revision"
+    )
+
+
+def test_undo_of_a_mere_scaling():
+    """No earlier template differs, so there is nothing to go back to, healthy or not."""
+    kept = recorded(version(1), version(1, replicas=3), healthy=(1, 2))
+
+    assert history.undo(kept, version(1, replicas=3).spec) == Refusal(
+        "every earlier healthy revision has the template that it has now"
+    )
 
 
 def test_undo_refuses_with_a_reason():
