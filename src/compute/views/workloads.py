@@ -188,6 +188,7 @@ def _city(
     row = city.row
     known = describe(row.reason) if row.why else None
     step = fill_in(known.next_step, NAME=workload.metadata.name, CITY=row.city) if known else ""
+    step = step if can_undo else next_steps.without_undo(step)
     return CityView(
         placement=row.placement,
         city=row.city,
@@ -200,7 +201,7 @@ def _city(
         reason=row.reason,
         owner=known.owner if known else None,
         next_step=step,
-        next=next_steps.best_command(step, cities=(row.city,), can_undo=can_undo),
+        next=next_steps.best_command(step, cities=(row.city,)),
         since=row.since,
         reported_at=row.since if row.reason == Reason.CELL_UNREACHABLE else None,
         paused=paused,

@@ -76,7 +76,7 @@ async def follow_rollout(
         async with live_rollout(session.client, session.environment, workload) as live:
             how, view = await _until_ended(session, live, waiting, cities, screen)
     except WorkloadGone:
-        raise not_found(session, name) from None
+        raise await not_found(session, name) from None
     except asyncio.CancelledError:
         screen.close()
         return _detached(name)
@@ -165,17 +165,19 @@ def ended_badly(how: RolloutEnding, view: RolloutView) -> Failure:
 
 
 def _report(view: RolloutView, session: Session) -> None:
-    """The cities that are not done, each with its cause, and what to do."""
+    """The cities that are not done, each with its cause, and what to do.
+
+    On a terminal the last table is still there.
+    """
     now = session.now()
     rows = [(*progress(city), since(city, now), why(city) or phrases.NONE) for city in view.open]
-    if not rows:
-        return
-    notify()
-    notify(table((*PROGRESS_HEADERS, "SINCE", "WHY"), rows))
+    if rows and not is_terminal(sys.stdout):
+        notify("\n" + table((*PROGRESS_HEADERS, "SINCE", "WHY"), rows))
     steps = next_steps(view.open)
     if steps:
         notify("\nWhat to do:\n" + "\n".join(indented(steps)))
-    notify()
+    if rows:
+        notify()
 
 
 def _detached(name: str) -> Exit:

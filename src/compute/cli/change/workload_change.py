@@ -12,6 +12,7 @@ from compute.cli.exits import Exit, Failure
 from compute.cli.shell.groups import nearest
 from compute.cli.shell.session import Session
 from compute.decide.overrides.annotated import cities_of
+from compute.views.reading import ProjectReader
 from kubekit.api.errors import Conflict, NotFound
 from kubekit.client.options import WriteOptions
 
@@ -34,7 +35,7 @@ async def read_workload(session: Session, name: str) -> Workload:
     except NotFound as error:
         if error.details is None or not error.details.name:
             raise  # the server does not serve Workloads, or has no such project
-        raise not_found(session, name) from error
+        raise await not_found(session, name) from error
 
 
 async def change_workload(
@@ -55,10 +56,14 @@ async def change_workload(
     )
 
 
-def not_found(session: Session, name: str) -> Failure:
-    """The failure of a command whose Workload does not exist."""
+async def not_found(session: Session, name: str) -> Failure:
+    """The failure of a command whose Workload does not exist. It names the one that was meant."""
+    known = await ProjectReader(session.client, session.namespace).if_served(Workload)
+    near = nearest(name, (workload.metadata.name for workload in known or ()))
+    hint = f"; did you mean {near}?" if near else ""
+    where = f"{session.target.where}, namespace {session.namespace}"
     return Failure(
-        f"there is no workload {name} in {session.target.where}, namespace {session.namespace}",
+        f"there is no workload {name} in {where}{hint}",
         Exit.NOT_FOUND,
         next_step="compute workloads",
         reason="NotFound",

@@ -149,7 +149,7 @@ async def _none() -> None:
 def _explain_absence(session: Session, name: str, lines: tuple[EventView, ...]) -> None:
     """Refuse a name without events. Others are of a workload that is gone, or of one of its objects."""
     if not lines:
-        raise not_found(session, name)
+        raise await not_found(session, name)
     if any(line.workload == name for line in lines):
         notify(f"There is no workload {name} any more. What happened to it:")
 

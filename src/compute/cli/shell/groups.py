@@ -71,7 +71,7 @@ class LazyGroup(click.Group):
             args = [word, *args[:position], *args[position + 1 :]]
         elif not args and ctx.resilient_parsing:  # the name itself is being completed
             pass
-        elif self._runs_default(args, position):
+        elif self._runs_default(args, position) and not self._is_misspelt(args, position):
             args = [self._default, *args]
         elif word is not None:
             raise self.unknown(ctx, word)
@@ -112,10 +112,19 @@ class LazyGroup(click.Group):
         arguments = [p for p in command.params if isinstance(p, click.Argument)]
         return arguments[0].shell_complete(context, incomplete) if arguments else []
 
+    def _is_misspelt(self, args: Sequence[str], position: int | None) -> bool:
+        """Whether a word is probably a command, as in ``rollout statsu web``: an argument follows."""
+        if position is None or nearest(args[position], self._all_names()) is None:
+            return False
+        return _first_word(args[position + 1 :]) is not None
+
+    def _all_names(self) -> list[str]:
+        return [*self.entries, *self._by_alias]
+
     def unknown(self, ctx: click.Context, word: str) -> click.UsageError:
         """The error for an unknown command, with the nearest known one."""
-        near = get_close_matches(word, [*self.entries, *self._by_alias], 1, 0.6)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+        near = nearest(word, self._all_names())
+        hint = f"; did you mean {near!r}?" if near else ""
         return click.UsageError(f"there is no command {word!r} of {ctx.command_path}{hint}", ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -6,7 +6,7 @@ from typing import Final
 
 _COMMAND: Final = re.compile(r"`([^`]+)`")
 _PLACEHOLDER: Final = re.compile(r"\b[A-Z]{2,}\b")
-_UNDO: Final = " rollout undo "
+_OR_UNDO: Final = re.compile(r",? or (?:run )?`compute rollout undo [^`]*`")
 
 
 def commands(next_step: str) -> tuple[str, ...]:
@@ -14,13 +14,17 @@ def commands(next_step: str) -> tuple[str, ...]:
     return tuple(_COMMAND.findall(next_step))
 
 
-def best_command(next_step: str, *, cities: Iterable[str] = (), can_undo: bool = True) -> str:
+def without_undo(next_step: str) -> str:
+    """The next step for a Workload that has no earlier healthy revision: an undo would be refused."""
+    return _OR_UNDO.sub("", next_step)
+
+
+def best_command(next_step: str, *, cities: Iterable[str] = ()) -> str:
     """The command of a next step that can be typed as it is, else the first; empty if there is none.
 
-    ``cities`` are codes that stand in commands, so they are no placeholders. Without an earlier
-    healthy revision an undo is refused, so another command is preferred then.
+    ``cities`` are codes that stand in commands, so they are no placeholders.
     """
     known = frozenset(cities)
-    named = [each for each in commands(next_step) if can_undo or _UNDO not in each]
+    named = commands(next_step)
     ready = (each for each in named if not set(_PLACEHOLDER.findall(each)) - known)
     return next(ready, named[0] if named else "")

@@ -61,7 +61,7 @@ class CityRow:
     phase: Phase
     why: str  # contains no times, so that it changes only when the cause does
     reason: str
-    since: datetime  # since when ``why`` holds
+    since: datetime | None  # since when ``why`` holds; None if there is no earlier row to tell
     goal: str
     course: Phase  # the phase without the stall
     moved: datetime  # when the numbers or the course last changed
@@ -80,6 +80,7 @@ def judge(
     city: CityProgress, before: CityRow | None, now: datetime, timeouts: PhaseTimeouts
 ) -> CityRow:
     """The row of a city, given its previous row."""
+    is_first = before is None
     before = before if before and before.goal == city.goal else None
     finding = _find(city, before, now, timeouts)
     numbers = (len(city.updated), city.ready, city.old, city.desired, finding.phase)
@@ -95,7 +96,7 @@ def judge(
         phase=reported.phase,
         why=reported.why,
         reason=reported.reason,
-        since=reported.since or moved,
+        since=reported.since or (None if is_first else moved),
         goal=city.goal,
         course=finding.phase,
         moved=moved,

@@ -2,7 +2,8 @@ import msgspec
 import pytest
 
 from compute.api.compute import Workload, WorkloadStatus
-from compute.decide.explain.next_steps import best_command, commands
+from compute.api.reasons import Reason
+from compute.decide.explain.next_steps import best_command, commands, without_undo
 from compute.decide.health import (
     CityState,
     Health,
@@ -168,5 +169,13 @@ def test_the_command_of_a_next_step_is_one_that_can_be_typed():
         "compute rollout undo web --city DFW",
     )
     assert best_command(STEP, cities=("DFW",)) == "compute rollout undo web --city DFW"
-    assert best_command(STEP, can_undo=False) == "compute deploy web --image IMAGE"
+    assert best_command(without_undo(STEP), cities=("DFW",)) == "compute deploy web --image IMAGE"
     assert best_command("Wait.") == ""
+
+
+def test_an_undo_that_would_be_refused_is_left_out_of_every_next_step():
+    for reason in Reason:
+        step = without_undo(reason.next_step)
+        assert "rollout undo" not in step
+        assert step.count("`") % 2 == 0
+        assert step.endswith((".", reason.next_step))

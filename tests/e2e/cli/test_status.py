@@ -1,0 +1,111 @@
+"""`compute status` and `compute rollout status`: which city is stuck, why, and what to type next."""
+
+import json
+
+import pytest
+
+from compute.api.compute import Instance
+from tests.support.compute.cli_world import has_reason, make_workload, settle
+
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.usefixtures("fleet")]
+
+BROKEN = "registry.example.test/team/does-not-exist:2"
+
+
+@pytest.fixture(scope="module")
+def fleet(shop):
+    """One Workload that serves in three cities, and one whose image does not exist."""
+    make_workload(shop.data, "status", "web", "DFW", "LHR", "SIN")
+    make_workload(shop.data, "status", "broken", "LHR", image=BROKEN)
+    assert shop("rollout", "status", "web").code == 0
+    settle(shop.data, "status", Instance, has_reason("ImageUnavailable"))
+    return shop
+
+
+def test_all_workloads_are_listed_with_the_worst_first(shop_transcript):
+    listed = shop_transcript("status")
+    names = shop_transcript("status", "-o", "name")
+
+    assert listed.code == 0
+    assert names.stdout.split() == ["workload/broken", "workload/web"]
+
+
+def test_one_workload_that_serves(shop_transcript):
+    assert shop_transcript("status", "web").code == 0
+
+
+def test_one_workload_that_cannot_run(shop_transcript):
+    """The city, the cause, since when, and the commands that help."""
+    done = shop_transcript("status", "broken")
+
+    assert done.code == 0
+    assert "LHR: Run compute deploy broken --image IMAGE" in done.stdout
+
+
+def test_a_workload_that_does_not_exist(shop_transcript):
+    assert shop_transcript("status", "wbe").code == 7
+    assert shop_transcript("rollout", "status", "wbe", "-o", "json").code == 7
+
+
+def test_the_view_is_the_json(fleet):
+    view = json.loads(fleet("status", "broken", "-o", "json").stdout)
+
+    assert (view["name"], view["health"]) == ("broken", "Unavailable")
+    (city,) = view["cities"]
+    assert (city["city"], city["reason"]) == ("LHR", "ImageUnavailable")
+    assert city["next"] == "compute deploy broken --image IMAGE"
+
+
+def test_a_rollout_that_is_done_ends_at_once(shop_transcript):
+    assert shop_transcript("rollout", "web").code == 0
+    assert shop_transcript("rollout", "status", "web", "--city", "LHR,SIN").code == 0
+    assert shop_transcript("rollout", "status", "web", "--no-watch").code == 0
+    assert shop_transcript("rollout", "status", "web", "--revision", "1").code == 0
+
+
+def test_a_rollout_that_cannot_be_done_ends_with_the_cause(shop_transcript):
+    """Once an image could not be pulled for ten seconds, waiting does not help."""
+    followed = shop_transcript("rollout", "status", "broken")
+    once = shop_transcript("rollout", "status", "broken", "--no-watch")
+
+    assert (followed.code, once.code) == (4, 4)
+
+
+def test_a_failure_is_json_for_scripts(fleet):
+    done = fleet("rollout", "status", "broken", "-o", "jsonl")
+    last = json.loads(done.stdout.splitlines()[-1])
+    error = json.loads(done.stderr)["error"]
+
+    assert done.code == 4
+    assert last["verdict"] == "failed"
+    assert (error["code"], error["city"], error["reason"]) == (4, "LHR", "ImageUnavailable")
+    assert error["next"] == "compute deploy broken --image IMAGE"
+
+
+def test_mistakes(shop_transcript):
+    assert shop_transcript("rollout", "status", "web", "--city", "LRH").code == 2
+    assert shop_transcript("rollout", "status", "web", "--revision", "7").code == 8
+    assert shop_transcript("rollout", "statsu", "web").code == 2
+    assert shop_transcript("rollout").code == 2
+
+
+def test_on_a_terminal_the_table_is_drawn_over_itself(fleet):
+    with fleet.terminal("rollout", "status", "broken", columns=120) as terminal:
+        assert terminal.ended() == 4
+        screen = terminal.text()
+
+    assert "\x1b[2K" in terminal.raw.decode()  # lines are replaced
+    assert "[----------]" in screen
+    assert "Error: the rollout of broken failed in LHR" in screen
+
+
+def test_ctrl_c_leaves_the_rollout_alone(fleet):
+    """On a terminal that is no failure; in a script it is an interrupt."""
+    make_workload(fleet.data, "status", "slow", "LHR", image="registry.example.test/team/crash:1")
+    with fleet.terminal("rollout", "status", "slow", "--timeout", "0s") as terminal:
+        terminal.until("slow")
+        terminal.type("\x03")
+        assert terminal.ended() == 0
+        screen = terminal.text()
+
+    assert "The rollout goes on. Look again with: compute rollout status slow" in screen
