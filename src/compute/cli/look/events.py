@@ -96,7 +96,7 @@ async def _events(session: Session, request: _Request) -> None:
     known = timeline(events, EventOrigins.of(deployments or ()), wanted)
     lines = known.lines()
     if request.name and workload is None:
-        _explain_absence(session, request.name, lines)
+        await await _explain_absence(session, request.name, lines)
     shown = _shower(session, request, lines)
     shown(lines)
     if not request.watch and not lines and request.output in _TABLES:
@@ -146,7 +146,7 @@ async def _none() -> None:
     return None
 
 
-def _explain_absence(session: Session, name: str, lines: tuple[EventView, ...]) -> None:
+async def _explain_absence(session: Session, name: str, lines: tuple[EventView, ...]) -> None:
     """Refuse a name without events. Others are of a workload that is gone, or of one of its objects."""
     if not lines:
         raise await not_found(session, name)
