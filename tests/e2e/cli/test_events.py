@@ -6,10 +6,12 @@ import signal
 
 import pytest
 
+from compute.api.compute import Workload
 from tests.support.compute.builders import template
 from tests.support.compute.project_objects import (
     BROKEN_IMAGE,
     create,
+    delete,
     kubeconfig_of,
     wanted,
 )
@@ -20,32 +22,43 @@ FINISHED = r"RolloutFinished"
 
 
 @pytest.fixture
-def runs(compute, name):
+def runs(shop, name):
     """A workload that runs in one city, and whose events are all written."""
-    create(compute, wanted(name))
-    with compute.terminal("events", name, "-w", columns=200) as terminal:
+    create(shop, wanted(name))
+    with shop.terminal("events", name, "-w", columns=200) as terminal:
         terminal.until(FINISHED)
     return name
 
 
-def test_the_story_of_a_workload(transcript, runs):
+def test_the_story_of_a_workload(shop_transcript, runs):
     """From the first revision to its last city, as one timeline."""
-    transcript.replace[runs] = "web"
+    shop_transcript.replace[runs] = "web"
 
-    assert transcript("events", runs).code == 0
-    assert transcript("events", runs, "--city", "DFW", "-o", "wide").code == 0
-    assert transcript("events", runs, "--since", "0s").code == 0
-    assert transcript("events", f"{runs}-default-dfw", "-o", "jsonl").code == 0
+    assert shop_transcript("events", runs).code == 0
+    assert shop_transcript("events", runs, "--city", "DFW", "-o", "wide").code == 0
+    assert shop_transcript("events", runs, "--since", "0s").code == 0
+    assert shop_transcript("events", f"{runs}-default-dfw", "-o", "jsonl").code == 0
 
 
-def test_why_it_does_not_start(transcript, compute, name):
+def test_a_workload_that_is_gone_still_has_its_story(shop_transcript, shop, runs):
+    """Events outlive their object, which is when they are needed most."""
+    shop_transcript.replace[runs] = "web"
+    delete(shop, Workload, runs)
+    assert shop("wait", runs, "--for", "deleted").code == 0
+
+    done = shop_transcript("events", runs, "--city", "DFW")
+
+    assert done.code == 0
+
+
+def test_why_it_does_not_start(shop_transcript, shop, name):
     """A cause in a cell is in the timeline of the project, with its city."""
-    transcript.replace[name] = "web"
-    create(compute, wanted(name, of=template(BROKEN_IMAGE)))
-    with compute.terminal("events", name, "-w", columns=200) as terminal:
+    shop_transcript.replace[name] = "web"
+    create(shop, wanted(name, of=template(BROKEN_IMAGE)))
+    with shop.terminal("events", name, "-w", columns=200) as terminal:
         terminal.until(r"deployment/\S+ +ImageUnavailable")
 
-    assert transcript("events", name).code == 0
+    assert shop_transcript("events", name).code == 0
 
 
 def test_mistakes(transcript):
@@ -66,10 +79,10 @@ def test_events_without_permission(transcript, compute, name):
     assert transcript("events", "-w", "--kubeconfig", kubeconfig).code == 1
 
 
-def test_new_events_as_json_lines(compute, name):
+def test_new_events_as_json_lines(shop, name):
     """-w goes on with what happens, and Ctrl-C of a script ends it with 130."""
-    create(compute, wanted(name))
-    process = compute.start("events", name, "-w", "-o", "jsonl")
+    create(shop, wanted(name))
+    process = shop.start("events", name, "-w", "-o", "jsonl")
     try:
         reasons = []
         while "RolloutFinished" not in reasons:
@@ -83,9 +96,9 @@ def test_new_events_as_json_lines(compute, name):
     assert reasons[0] == "Created"
 
 
-def test_a_person_ends_it_with_ctrl_c(compute, runs):
+def test_a_person_ends_it_with_ctrl_c(shop, runs):
     """On a terminal Ctrl-C is how to end it: the code is 0, and no message about an interruption."""
-    with compute.terminal("events", runs, "-w", columns=80) as terminal:
+    with shop.terminal("events", runs, "-w", columns=80) as terminal:
         screen = terminal.until(FINISHED)
         terminal.type("\x03")
         assert terminal.ended() == 0

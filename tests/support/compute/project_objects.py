@@ -23,10 +23,9 @@ BROKEN_IMAGE = "registry.test/does-not-exist:1"
 IMAGE = "registry.test/web:1"
 
 
-def in_plane(
-    compute: CommandLine, body: Callable[[Client], Awaitable[T]], context: str = "project-demo"
-) -> T:
-    """The result of work in a plane of the world."""
+def in_plane(compute: CommandLine, body: Callable[[Client], Awaitable[T]], context: str = "") -> T:
+    """The result of work in a plane of the world; in the project of the command line by default."""
+    context = context or f"project-{compute.variables.get('COMPUTE_PROJECT', 'demo')}"
 
     async def with_client() -> T:
         environment = system()
@@ -38,12 +37,12 @@ def in_plane(
 
 
 def create(compute: CommandLine, obj: Object) -> None:
-    """Create an object in the project `demo`."""
+    """Create an object in the project."""
     in_plane(compute, lambda client: client.create(obj))
 
 
 def delete(compute: CommandLine, kind: type[Object], name: str) -> None:
-    """Delete an object of the project `demo`."""
+    """Delete an object of the project."""
 
     async def deleted(client: Client) -> None:
         await client.delete(await client.get(kind, name, "default"))

@@ -96,7 +96,7 @@ async def _events(session: Session, request: _Request) -> None:
     known = timeline(events, EventOrigins.of(deployments or ()), wanted)
     lines = known.lines()
     if request.name and workload is None:
-        await await _explain_absence(session, request.name, lines)
+        await _explain_absence(session, request.name, lines)
     shown = _shower(session, request, lines)
     shown(lines)
     if not request.watch and not lines and request.output in _TABLES:
