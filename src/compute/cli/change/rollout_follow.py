@@ -24,7 +24,7 @@ from compute.cli.output.city_rows import (
 )
 from compute.cli.output.formats import show_data
 from compute.cli.output.rollout_screens import RolloutScreen, screen_for
-from compute.cli.output.tables import indented, table
+from compute.cli.output.tables import table
 from compute.cli.output.terminal import is_terminal, width
 from compute.cli.shell.prompts import notify
 from compute.cli.shell.session import Session
@@ -140,8 +140,8 @@ async def _until_ended(
 def ended_badly(how: RolloutEnding, view: RolloutView) -> Failure:
     """The failure of a command whose rollout did not become done."""
     worst = view.open[0] if view.open else None
-    named = phrases.listed(dict.fromkeys(city.city for city in view.open))
-    city = f" in {named}" if view.open else ""
+    alike = [city.city for city in view.open if worst and city.state is worst.state]
+    city = f" in {', '.join(dict.fromkeys(alike))}" if alike else ""
     cause = {
         RolloutEnding.FAILED: f"the rollout of {view.name} failed{city}",
         RolloutEnding.PAUSED: f"the rollout of {view.name} is paused{city}",
@@ -175,7 +175,7 @@ def _report(view: RolloutView, session: Session) -> None:
         notify("\n" + table((*PROGRESS_HEADERS, "SINCE", "WHY"), rows))
     steps = next_steps(view.open)
     if steps:
-        notify("\nWhat to do:\n" + "\n".join(indented(steps)))
+        notify("\nWhat to do:\n" + "\n".join(steps))
     if rows:
         notify()
 

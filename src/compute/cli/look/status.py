@@ -17,9 +17,9 @@ from compute.cli.output.city_rows import (
     without_single_placement,
 )
 from compute.cli.output.formats import output_option, show_views
-from compute.cli.output.tables import indented, plain, table
+from compute.cli.output.tables import plain, table
 from compute.cli.output.terminal import width
-from compute.cli.output.workload_rows import fleet_line, workload_table
+from compute.cli.output.workload_rows import fleet_line, fleet_table
 from compute.cli.shell.commands import command as compute_command
 from compute.cli.shell.parameters import optional_workload_argument
 from compute.cli.shell.prompts import notify
@@ -79,7 +79,7 @@ async def _all(session: Session, output: str) -> Exit:
     if output not in {"table", "wide"}:
         show_views("workload", views, views, output)
     elif views:
-        show(workload_table(views, now, wide=output == "wide"))
+        show(fleet_table(views, now, wide=output == "wide"))
         notify(f"\n{fleet_line(views)}")
         _suggest(views)
     else:
@@ -104,7 +104,7 @@ def _screen(view: WorkloadView, session: Session, now: datetime) -> list[str]:
     )
     body = table(headers, rows, width=width(sys.stdout), style=coloured).split("\n")
     steps = next_steps(view.worst)
-    after = ["", "Next steps", *indented(steps)] if steps else []
+    after = ["", "Next steps", *steps] if steps else []
     return [*header, "", *body, *after]
 
 

@@ -1,5 +1,7 @@
 """The cities of a Workload as rows of a table, and what to type next as a list."""
 
+import sys
+import textwrap
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final
@@ -7,7 +9,7 @@ from typing import Final
 from compute.cli.invocation import spelled
 from compute.cli.output import phrases
 from compute.cli.output.tables import plain
-from compute.cli.output.terminal import styled
+from compute.cli.output.terminal import is_terminal, styled, width
 from compute.decide.health import CityState
 from compute.views.workloads import CityView
 
@@ -24,6 +26,7 @@ _STATES: Final = {state.value: state for state in CityState}
 STATUS_HEADERS: Final = ("PLACEMENT", "CITY", "READY", "UPDATED", "STATE", "SINCE", "DATA", "WHY")
 PROGRESS_HEADERS: Final = ("PLACEMENT", "CITY", "UPDATED", "READY", "OLD", "PHASE")
 _LIVE: Final = "live"
+_WIDEST: Final = 100
 
 
 def status_row(city: CityView, now: datetime) -> tuple[str, ...]:
@@ -77,15 +80,34 @@ def coloured(_: int, text: str) -> str:
 
 
 def next_steps(cities: Iterable[CityView]) -> list[str]:
-    """What to do, as lines: each step once, with the cities that it is for."""
-    cities_of: dict[str, list[str]] = {}
+    """What to do, as lines: each step once, with the cities that it is for.
+
+    On a terminal, where a table may be cut, the cause is there in full.
+    """
+    cities_of: dict[str, list[CityView]] = {}
     for city in cities:
-        if city.next_step and "`" in city.next_step:
-            cities_of.setdefault(city.next_step, []).append(city.city)
-    return [
-        plain(spelled(f"{', '.join(dict.fromkeys(codes))}: {step}")).replace("`", "")
-        for step, codes in cities_of.items()
-    ]
+        if city.next_step:
+            cities_of.setdefault(city.next_step, []).append(city)
+    lines = []
+    for step, group in cities_of.items():
+        named = ", ".join(dict.fromkeys(city.city for city in group))
+        text = spelled(step).replace("`", "")
+        if is_terminal(sys.stderr):
+            lines += [*_wrapped(f"{named}: {group[0].why}", 2), *_wrapped(text, 4)]
+        else:
+            lines.append(f"  {plain(f'{named}: {text}')}")
+    return lines
+
+
+def _wrapped(text: str, indent: int) -> list[str]:
+    """Text in lines that fit on the terminal."""
+    return textwrap.wrap(
+        plain(text),
+        width(sys.stderr) or _WIDEST,
+        initial_indent=" " * indent,
+        subsequent_indent=" " * (indent + 2),
+        break_on_hyphens=False,
+    )
 
 
 def without_single_placement(

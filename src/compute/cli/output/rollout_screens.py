@@ -12,7 +12,14 @@ from datetime import datetime, timedelta
 from typing import Final, Protocol
 
 from compute.cli.output import phrases
-from compute.cli.output.city_rows import PROGRESS_HEADERS, coloured, progress, since, why
+from compute.cli.output.city_rows import (
+    PROGRESS_HEADERS,
+    coloured,
+    progress,
+    since,
+    why,
+    without_single_placement,
+)
 from compute.cli.output.formats import show_data
 from compute.cli.output.tables import plain, table
 from compute.cli.output.terminal import is_terminal, width
@@ -141,11 +148,12 @@ class LiveTable:
 
     def _lines(self, view: RolloutView, now: datetime) -> list[str]:
         headers = (*PROGRESS_HEADERS[:2], "PROGRESS", *PROGRESS_HEADERS[2:], "SINCE", "WHY")
-        cells = [_live_row(city, now) for city in view.cities]
+        rows = [_live_row(city, now) for city in view.cities]
         done = sum(city.state is CityState.DONE for city in view.cities)
         elapsed = phrases.long_duration(now - self._started)
         title = f"Rollout of {plain(view.name)}: {done} of {len(view.cities)} done, {elapsed}"
-        drawn = table(headers, cells, width=width(sys.stdout), style=coloured)
+        shown, cells = without_single_placement(headers, rows)
+        drawn = table(shown, cells, width=width(sys.stdout), style=coloured)
         return [title, *drawn.split("\n")]
 
 

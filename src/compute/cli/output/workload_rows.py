@@ -15,6 +15,7 @@ from compute.views.workloads import WorkloadView
 HEADERS: Final = (
     "NAME", "HEALTH", "READY", "UP-TO-DATE", "CITIES", "PLACEMENTS", "IMAGE", "AGE", "WHY",
 )  # fmt: skip
+FLEET_HEADERS: Final = ("NAME", "HEALTH", "READY", "UPDATED", "CITIES", "AGE", "WHY")
 _COLOURS: Final = {
     Health.UNAVAILABLE: "red",
     Health.DEGRADED: "yellow",
@@ -34,6 +35,24 @@ def workload_table(
     rows = [_row(view, now, wide=wide) for view in views]
     most = 0 if wide else width(sys.stdout)
     return table(headers, rows, width=most, style=health_coloured, no_headers=no_headers)
+
+
+def fleet_table(views: Sequence[WorkloadView], now: datetime, *, wide: bool) -> str:
+    """The Workloads with the cause of each that is not well. On a terminal lines are cut, unless wide."""
+    rows = [
+        (
+            view.name,
+            view.health.value,
+            f"{view.ready}/{view.desired}",
+            f"{view.updated}/{view.desired}",
+            phrases.listed(view.codes),
+            phrases.age(view.created_at, now),
+            why(view),
+        )
+        for view in views
+    ]
+    most = 0 if wide else width(sys.stdout)
+    return table(FLEET_HEADERS, rows, width=most, style=health_coloured)
 
 
 def why(view: WorkloadView) -> str:
