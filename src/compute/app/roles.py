@@ -17,6 +17,7 @@ from compute.app.parts import Host, PartClients, RunningParts, View
 from compute.app.planes import HUB, PlaneRef, Role
 from compute.app.project_clusters import ProjectReconciler, projects_controller
 from compute.app.sites import CellSite
+from compute.app.world_timing import WorldTiming
 from compute.controllers.cell.deployment import controller as deployment
 from compute.controllers.cell.instance import controller as instance
 from compute.controllers.cell.planes import CellPlanes, CellSettings
@@ -95,10 +96,10 @@ class RoleHost(Host, PlaneKeeper, Protocol):
 class Roles:
     """Starts the parts of a world, each with its own clients, controllers and manager."""
 
-    def __init__(self, host: RoleHost, running: RunningParts, grace: Grace) -> None:
+    def __init__(self, host: RoleHost, running: RunningParts, timing: WorldTiming) -> None:
         self._host = host
         self._running = running
-        self._grace = grace
+        self._timing = timing
         self._services = catalog.services(host)
 
     def starts(self, sites: Iterable[CellSite]) -> dict[str, Start]:
@@ -138,7 +139,9 @@ class Roles:
             reconciler, core.clusters, factory.environment, factory.metrics
         )
         planes = ManagementPlanes(projects.clusters, hub.clusters, core.clusters)
-        runnables = Runnables(always=[controller], leading=management(planes, factory, self._grace))
+        runnables = Runnables(
+            always=[controller], leading=management(planes, factory, self._timing.grace)
+        )
         self._running.start(clients, factory, [core, hub, projects], runnables)
 
     async def _engine(self, part: str) -> None:
@@ -147,7 +150,9 @@ class Roles:
         for view in (hub, cells):
             await clients.engage(view)
         controllers = [
-            *engine.controllers(EnginePlanes(hub.clusters, cells.clusters), factory),
+            *engine.controllers(
+                EnginePlanes(hub.clusters, cells.clusters), factory, self._timing.cell_timeout
+            ),
             *links.controllers(hub.clusters, self._host.links, factory),
         ]
         self._running.start(clients, factory, [hub, cells], Runnables(leading=controllers))

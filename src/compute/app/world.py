@@ -23,7 +23,7 @@ from compute.app.parts import RunningParts
 from compute.app.planes import CORE, HUB, PLATFORM, OpenPlanes, PlaneRef, ensure_namespace
 from compute.app.roles import Roles, Start
 from compute.app.sites import CellSite, open_cells
-from compute.decide.deployment.drains import DEFAULT_GRACE, Grace
+from compute.app.world_timing import DEFAULT_TIMING, WorldTiming
 from kubekit.client.client import Client
 from kubekit.environment import ExecutionEnvironment
 from kubekit.plane import LocalClient
@@ -41,14 +41,14 @@ class World:
         planes: OpenPlanes,
         sites: Iterable[CellSite],
         environment: ExecutionEnvironment,
-        grace: Grace = DEFAULT_GRACE,
+        timing: WorldTiming = DEFAULT_TIMING,
     ) -> None:
         self.planes = planes
         self.links = PlaneLinks()
         self.sites: Sequence[CellSite] = ()
         self.failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._environment = environment
-        self._grace = grace
+        self._timing = timing
         self._wanted = list(sites)
         self._admission = AdmissionCaches(environment)
         self._running = RunningParts(self.links, self.failed)
@@ -64,7 +64,7 @@ class World:
         await ensure_namespace(core, PLATFORM)
         self.sites = await open_cells(self.planes, self.links, hub, self._wanted)
         await self._admission.start(self._admission_client(CORE))
-        self._starts = Roles(self, self._running, self._grace).starts(self.sites)
+        self._starts = Roles(self, self._running, self._timing).starts(self.sites)
         for project in (await core.every(Project)).items:
             await self.ensure(project.metadata.name)
         for part in self.parts:

@@ -22,8 +22,8 @@ from compute.app.sites import CellSite
 from compute.app.system_environment import system
 from compute.app.world import World
 from compute.app.world_kubeconfig import WorldKubeconfig
+from compute.app.world_timing import DEFAULT_TIMING, WorldTiming
 from compute.decide.conditions import find
-from compute.decide.deployment.drains import DEFAULT_GRACE, Grace
 from compute.services.offers import offers
 from kubekit.api.meta import ObjectMeta
 from kubekit.plane import LocalClient, Plane, PlaneServer
@@ -127,7 +127,10 @@ class ServedWorld:
 
 @asynccontextmanager
 async def hosted(
-    data: Path, sites: Sequence[CellSite], address: tuple[str, int], grace: Grace = DEFAULT_GRACE
+    data: Path,
+    sites: Sequence[CellSite],
+    address: tuple[str, int],
+    timing: WorldTiming = DEFAULT_TIMING,
 ) -> AsyncIterator[ServedWorld]:
     """Serve a world from a folder, and write the files that clients need.
 
@@ -135,7 +138,7 @@ async def hosted(
     """
     environment = system()
     planes = OpenPlanes(PlaneFolders(data, environment))
-    world = World(planes, sites, environment, grace)
+    world = World(planes, sites, environment, timing)
     server: PlaneServer | None = None
     try:
         await planes.open(CORE)

@@ -6,6 +6,7 @@ PropagationPolicy, object --binder--> ResourceBinding --bindings--> Work --execu
 Namespace --namespaces--> a Work for every cell        Cluster: members, heartbeat
 """
 
+from datetime import timedelta
 from typing import Final
 
 from compute.api.compute import WorkloadDeployment
@@ -32,11 +33,15 @@ CELL_SELECTORS: Final[KindSelectors] = dict.fromkeys(
 )
 
 
-def controllers(planes: EnginePlanes, factory: ControllerFactory) -> list[Controller]:
-    """All controllers of the engine."""
+def controllers(
+    planes: EnginePlanes,
+    factory: ControllerFactory,
+    cell_timeout: timedelta = heartbeat.CELL_TIMEOUT,
+) -> list[Controller]:
+    """All controllers of the engine. A cell that is silent for the timeout is unreachable."""
     return [
         members.controller(planes, factory),
-        heartbeat.controller(planes, factory),
+        heartbeat.controller(planes, factory, cell_timeout),
         namespaces.controller(planes, factory),
         *(binder.controller(kind, planes, factory) for kind in KINDS),
         bindings.controller(KINDS, planes, factory),

@@ -30,15 +30,20 @@ from kubekit.runtime.requests import DONE, ClusterName, Request, Result, cluster
 from kubekit.runtime.sources import mapped, own
 
 PROBE_INTERVAL: Final = timedelta(seconds=10)
-LEASE_DURATION: Final = timedelta(seconds=40)  # after that the state of a silent cell is unknown
+CELL_TIMEOUT: Final = timedelta(seconds=40)  # after that the state of a silent cell is unknown
+SHORTEST_TIMEOUT: Final = timedelta(seconds=5)
+_PROBES: Final = 4  # within the timeout, so that one lost answer means nothing
+_SHORTEST_INTERVAL: Final = timedelta(seconds=2.5)  # writes of one Lease that are no conflict loop
 _TIMEOUT: Final = 8.0  # seconds for an answer
 _PROBED: Final = "default"  # the namespace that every cell has
 # A cell that hangs blocks a worker until the timeout, and must not delay the probes of other cells.
 _SETTINGS: Final = ControllerSettings(workers=32, per_cluster=32, level=logging.DEBUG)
 
 
-def controller(planes: EnginePlanes, factory: ControllerFactory) -> Controller:
-    """The controller that probes every cell."""
+def controller(
+    planes: EnginePlanes, factory: ControllerFactory, timeout: timedelta = CELL_TIMEOUT
+) -> Controller:
+    """The controller that probes every cell, and reports one that is silent for the timeout."""
 
     def from_namespace(cluster: ClusterName, namespace: Namespace) -> list[Request]:
         member = names.execution_cluster(namespace.metadata.name)
@@ -54,16 +59,20 @@ def controller(planes: EnginePlanes, factory: ControllerFactory) -> Controller:
         mapped(Namespace, planes.hub, from_namespace),
         mapped(Namespace, planes.cells, from_cell),
     ]
-    reconciler = Heartbeat(planes, factory.environment)
+    reconciler = Heartbeat(planes, factory.environment, timeout)
     return factory.controller("engine-heartbeat", reconciler, planes.hub, sources, _SETTINGS)
 
 
 class Heartbeat:
     """Probes one cell every few seconds, and reports on the hub whether it is reachable."""
 
-    def __init__(self, planes: EnginePlanes, environment: ExecutionEnvironment) -> None:
+    def __init__(
+        self, planes: EnginePlanes, environment: ExecutionEnvironment, timeout: timedelta
+    ) -> None:
         self._planes = planes
         self._environment = environment
+        self._timeout = timeout
+        self._interval = min(PROBE_INTERVAL, max(_SHORTEST_INTERVAL, timeout / _PROBES))
         self._started: dict[str, datetime] = {}  # when this process started to probe each member
 
     async def reconcile(self, request: Request) -> Result:
@@ -80,14 +89,14 @@ class Heartbeat:
         self._started.setdefault(request.name, now)
         lease = await hub.client.find(Lease, request.name, karmada_keys.CLUSTER_NAMESPACE)
         renewed = _renewed(lease)
-        age = now - renewed if renewed else PROBE_INTERVAL
-        if timedelta() <= age < PROBE_INTERVAL and is_ready(member):
-            return Result(PROBE_INTERVAL - age)  # another process has just probed the cell
+        age = now - renewed if renewed else self._interval
+        if timedelta() <= age < self._interval and is_ready(member):
+            return Result(self._interval - age)  # another process has just probed the cell
         if await self._answers(request.name):
             now = self._environment.now()
-            await _renew(hub, lease, request.name, now)
+            await self._renew(hub, lease, request.name, now)
             await self._report_ready(hub, member, now)
-            return Result(PROBE_INTERVAL)
+            return Result(self._interval)
         return await self._report_silence(hub, member, renewed)
 
     async def _answers(self, name: str) -> bool:
@@ -101,6 +110,18 @@ class Heartbeat:
         except (ApiError, OSError):  # TimeoutError is one of these
             return False
         return True
+
+    async def _renew(self, hub: Cluster, lease: Lease | None, name: str, now: datetime) -> None:
+        spec = LeaseSpec(
+            holder_identity=name,
+            lease_duration_seconds=max(1, int(self._timeout.total_seconds())),
+            renew_time=times.format_micro(now),
+        )
+        if lease is None:
+            metadata = ObjectMeta(name=name, namespace=karmada_keys.CLUSTER_NAMESPACE)
+            await hub.client.create(Lease(metadata=metadata, spec=spec))
+        else:
+            await hub.client.patch(lease, msgspec.structs.replace(lease, spec=spec))
 
     async def _report_ready(self, hub: Cluster, member: Member, now: datetime) -> None:
         reason = NeighbourReason.CLUSTER_READY
@@ -117,29 +138,16 @@ class Heartbeat:
         now, name = self._environment.now(), member.metadata.name
         started = self._started[name]
         silent = now - max(started, renewed or started)
-        if silent <= LEASE_DURATION:
-            return Result(min(PROBE_INTERVAL, LEASE_DURATION - silent + timedelta(seconds=1)))
+        if silent <= self._timeout:
+            return Result(min(self._interval, self._timeout - silent + timedelta(seconds=1)))
         when = f"since {times.format_time(renewed)}" if renewed else "yet"
         reason = NeighbourReason.CLUSTER_STATUS_UNKNOWN
         message = f"the cell has not answered {when}"
         unknown = reports.with_ready(member, "Unknown", reason, message, now)
         await hub.client.patch_status(member, unknown)
-        return Result(PROBE_INTERVAL)
+        return Result(self._interval)
 
 
 def _renewed(lease: Lease | None) -> datetime | None:
     """When a lease was last renewed; None if it never was."""
     return times.parse(lease.spec.renew_time) if lease and lease.spec.renew_time else None
-
-
-async def _renew(hub: Cluster, lease: Lease | None, name: str, now: datetime) -> None:
-    spec = LeaseSpec(
-        holder_identity=name,
-        lease_duration_seconds=int(LEASE_DURATION.total_seconds()),
-        renew_time=times.format_micro(now),
-    )
-    if lease is None:
-        metadata = ObjectMeta(name=name, namespace=karmada_keys.CLUSTER_NAMESPACE)
-        await hub.client.create(Lease(metadata=metadata, spec=spec))
-    else:
-        await hub.client.patch(lease, msgspec.structs.replace(lease, spec=spec))

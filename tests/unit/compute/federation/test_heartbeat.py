@@ -8,6 +8,7 @@ import pytest
 
 from compute.api.compute import WorkloadDeployment
 from compute.api.karmada import MemberCluster
+from compute.federation import engine
 from kubekit.api import times
 from kubekit.api.kinds.coordination import Lease
 from kubekit.client.client import Client, K
@@ -22,6 +23,7 @@ from tests.support.compute.engine_builders import (
     engage,
     is_ready,
     member,
+    planes,
     report,
     run_story,
     run_story_with_links,
@@ -83,6 +85,28 @@ def test_a_cell_that_is_cut_off_is_unknown_after_forty_seconds(tmp_path):
         await stage.named("hub", MemberCluster, "dfw", "", is_ready, 10.5)
 
     run_story_with_links(tmp_path, story)
+
+
+def test_a_shorter_timeout_probes_more_often(tmp_path):
+    """A cell that answers stays ready, and its Lease is written less often than in a conflict loop."""
+
+    async def story(stage: Stage) -> None:
+        await stage.client("hub").create(member())
+        engine_controllers = engine.controllers(planes(stage), stage.factory, timedelta(seconds=5))
+        stage.start(*engine_controllers)
+        await engage(stage, "dfw")
+        await stage.named("hub", MemberCluster, "dfw", "", is_ready)
+        lease = await stage.client("hub").get(Lease, "dfw", PLACE)
+        assert lease.spec.lease_duration_seconds == 5
+        await asyncio.sleep(600.0)
+        assert is_ready(await stage.client("hub").get(MemberCluster, "dfw"))
+        assert stage.environment.now() - await renewed(stage) <= timedelta(seconds=2.5)
+        await stage.role("cell").disengage(cluster_name("dfw"))
+        gone = stage.environment.now()
+        await stage.named("hub", MemberCluster, "dfw", "", is_unknown, 10.0)
+        assert timedelta(seconds=2.5) <= stage.environment.now() - gone <= timedelta(seconds=7)
+
+    staged(tmp_path, story, ("hub", "hub"))
 
 
 def test_nothing_moves_while_a_cell_is_only_unreachable(tmp_path):
