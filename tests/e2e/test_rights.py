@@ -62,9 +62,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def users(*arguments: str) -> tuple[int, str]:
-    """The exit code of `compute plane-users` in this process, and all that it prints."""
+    """The exit code of `compute plane users` in this process, and all that it prints."""
     with redirect_stdout(StringIO()) as printed, redirect_stderr(printed):
-        code = run(["plane-users", *arguments])
+        code = run(["plane", "users", *arguments])
     return code, printed.getvalue()
 
 
@@ -199,7 +199,7 @@ def test_a_user_has_one_role_in_a_project_until_removed(data):
 
     printed = added(data, "carol", "--project=shop")
     assert "carol is editor of the project shop until " in printed
-    assert f"compute plane-users remove carol --project shop --data {data}\n" in printed
+    assert f"compute plane users remove carol --project shop --data {data}\n" in printed
     assert asyncio.run(may_write())
     added(data, "carol", "--project=shop", "--role=viewer")
     assert not asyncio.run(may_write())
@@ -240,10 +240,10 @@ def test_a_user_of_a_recreated_project_is_refused(data):
 
 def test_the_kubeconfig_is_printed_and_nothing_else(data):
     """So that it can be handed on as it is; where there is none, one sentence says why."""
-    done = compute("plane-users", "add", "frank", "--project=shop", f"--data={data}")
+    done = compute("plane", "users", "add", "frank", "--project=shop", f"--data={data}")
     assert yaml.safe_load(done.stdout)["current-context"] == "project-shop"
     code, printed = users("add", "eve", "--project=shopp", f"--data={data}")
-    assert code == 1
+    assert code == 7
     assert re.fullmatch(r"Error: there is no project shopp; projects: .*demo, shop\n", printed)
     code, printed = users("add", "eve/1", "--project=shop", f"--data={data}")
     assert code == 2
@@ -257,7 +257,7 @@ def test_the_recipe_of_the_docs_works(data, kubectl_home, tmp_path):
     recipe = "".join(
         block
         for block in re.findall(r"^```sh\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-        if block.startswith("compute plane-users add ")
+        if block.startswith("compute plane users add ")
     )
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     done = subprocess.run(
@@ -277,7 +277,7 @@ def test_the_recipe_of_the_docs_works(data, kubectl_home, tmp_path):
         timeout=PATIENCE,
     )
     assert done.returncode == 0, done.stdout
-    assert recipe.count("compute plane-users add ") == 3
+    assert recipe.count("compute plane users add ") == 3
     assert "workload.compute.datumapis.com/hello created" in done.stdout
     assert "locationbinding.networking.datumapis.com/dfw" in done.stdout
     assert "alice no longer has a role in the project demo." in done.stdout

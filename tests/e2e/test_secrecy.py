@@ -131,7 +131,7 @@ def life(request, tmp_path_factory, compute):
         for name in ("a", "b"):
             assert send(plane, "POST", SECRETS, secret(name)) == 201
         assert send(plane, "PUT", f"{SECRETS}/a", secret("a")) == 200
-        advice = compute("plane-keys", "rotate", "--data", str(data))
+        advice = compute("plane", "keys", "rotate", "--data", str(data))
         plane.process.send_signal(signal.SIGUSR1)
         assert send(plane, "POST", SECRETS, {"metadata": PLANTED}) == 400
         assert send(plane, "DELETE", f"{SECRETS}/b") == 200
@@ -238,8 +238,8 @@ def test_k2_no_failure_shows_a_token(plane, tmp_path, compute, harm):
     [
         ["--help"],
         ["plane", "--help"],
-        ["plane-keys", "--help"],
-        ["plane-keys", "rotate", "--help"],
+        ["plane", "keys", "--help"],
+        ["plane", "keys", "rotate", "--help"],
         ["plan", "--help"],
         ["--version"],
         ["nothing"],
@@ -249,7 +249,7 @@ def test_k2_no_failure_shows_a_token(plane, tmp_path, compute, harm):
         ["plan", "-f", "{folder}/none"],
         ["plane", "--data", "{manifest}/data"],
         ["plane", "--data", "{folder}", "--crds", "{folder}"],
-        ["plane-keys", "list", "--data", "{folder}"],
+        ["plane", "keys", "list", "--data", "{folder}"],
     ],
     ids=" ".join,
 )

@@ -19,6 +19,7 @@ from compute.api.compute import Workload
 from compute.api.karmada import MemberCluster
 from compute.api.resource_manager import Project
 from compute.app.system_environment import system
+from compute.decide.conditions import find
 from kubekit.client.http.client import HttpClient
 from kubekit.client.kubeconfig import load
 from tests.support.compute import builders
@@ -40,11 +41,13 @@ def compute(*arguments: str, timeout: float = 60.0) -> subprocess.CompletedProce
     )
 
 
-def fails(*arguments: str) -> str:
-    """The one sentence with which a command ends."""
+def fails(*arguments: str, code: int = 1) -> str:
+    """The cause with which a command ends, and the next command."""
     done = compute(*arguments)
-    assert done.returncode == 1, done
-    assert done.stderr.count("\n") == 1, done.stderr
+    assert done.returncode == code, done
+    error, *following = done.stderr.splitlines()
+    assert error.startswith("Error: ")
+    assert [line.partition(":")[0] for line in following] in ([], ["Next"]), done.stderr
     return done.stderr
 
 
@@ -97,7 +100,12 @@ def test_it_prints_its_address_and_what_to_type(tmp_path):
         assert re.search(r"Ready after \d+\.\d s at https://127\.0\.0\.1:\d+\n", output)
         assert "DFW (dfw), LHR (lhr), DFW (dfw-2)" in output
         assert "core, hub, project-shop, cell-dfw, cell-dfw-2, cell-lhr" in output
+        assert (
+            "  compute deploy hello --image registry.example.test/team/hello:1 --city DFW,LHR\n"
+            in output
+        )
         assert f"export KUBECONFIG={shlex.quote(str(data / 'kubeconfig'))}\n" in output
+        assert "server warns" not in output
         world.process.send_signal(signal.SIGINT)
         out, err = world.process.communicate(timeout=30)
         assert world.process.returncode == 0
@@ -111,7 +119,7 @@ def test_a_second_world_on_the_same_data_is_refused(tmp_path):
     """It names the first, and changes nothing."""
     data = tmp_path / "world"
     with up(data, "--cities=DFW") as world:
-        error = fails("up", f"--data={data}", "--port=0")
+        error = fails("up", f"--data={data}", "--port=0", code=8)
         assert "is up already at https://127.0.0.1:" in error
         assert f"(process {world.process.pid})" in error
         shown = compute("up", f"--data={data}", "status")
@@ -136,17 +144,17 @@ def test_it_continues_in_the_background_after_being_killed(tmp_path):
         ended = compute("down", f"--data={data}")
     assert (ended.returncode, ended.stdout.splitlines()[-1]) == (
         0,
-        "Stopped. `compute up` starts it again with all its data.",
+        f"Stopped. `compute up --data {data}` starts it again with all its data.",
     )
     assert "is not running" in compute("down", f"--data={data}").stdout
-    assert "is not running" in fails("up", f"--data={data}", "status")
+    assert "is not running" in fails("up", f"--data={data}", "status", code=5)
 
 
 def test_cells_are_cut_and_healed_by_city_or_name(tmp_path):
     """The hub remembers it, so a world that starts again is still cut; a wrong name is an error."""
     data = tmp_path / "world"
     with up(data, "--cities=DFW,LHR"):
-        assert "cells: dfw, lhr" in fails("cell", f"--data={data}", "cut", "XXX")
+        assert "cells: dfw, lhr" in fails("cell", f"--data={data}", "cut", "XXX", code=7)
         cut = compute("cell", f"--data={data}", "cut", "lhr")
         assert cut.stdout.startswith("lhr is cut off.")
         asyncio.run(give_up(data, "dfw"))
@@ -194,9 +202,38 @@ def test_a_port_in_use_is_reported(tmp_path):
 
 def test_cells_cannot_be_cut_in_a_world_that_does_not_run(tmp_path):
     """The sentence says how to start it."""
-    error = fails("cell", f"--data={tmp_path}", "cut", "DFW")
+    error = fails("cell", f"--data={tmp_path}", "cut", "DFW", code=5)
     assert "is not running" in error
-    assert "compute up --data" in error
+    assert f"Next:  compute up --detach --data {tmp_path}\n" in error
+
+
+def test_a_silent_cell_is_unreachable_after_the_timeout_that_was_set(tmp_path):
+    """The setting reaches the process in the background too, and is a fraction of the default here."""
+    data = tmp_path / "world"
+    started = compute(
+        "up", f"--data={data}", "--port=0", "--cities=DFW", "--detach", "--cell-timeout=5s"
+    )
+    assert started.returncode == 0, started.stderr
+    try:
+        assert asyncio.run(_silence(data)) < 15
+    finally:
+        compute("down", f"--data={data}")
+
+
+async def _silence(data: Path) -> float:
+    """Seconds until a cell that is cut off is Unknown."""
+    loop = asyncio.get_running_loop()
+    assert (
+        await asyncio.to_thread(compute, "cell", "cut", "dfw", f"--data={data}")
+    ).returncode == 0
+    cut = loop.time()
+    async with client(data, "hub") as hub, asyncio.timeout(30):
+        while True:
+            dfw = await hub.get(MemberCluster, "dfw")
+            ready = find(dfw.status.conditions, "Ready")
+            if ready and ready.status == "Unknown":
+                return loop.time() - cut
+            await asyncio.sleep(0.05)
 
 
 async def _deployed(data: Path) -> str:

@@ -5,7 +5,7 @@
     planes, links            the planes of a world, and the links between its parts and them
     admission                the admission plugins of the planes: where a Workload is admitted
     project_clusters         engages the plane of each project
-    plane_server             one plane without controllers: `compute plane`
+    plane_server             one plane without controllers: `compute plane serve`
 
 `docs/one-machine.md` shows how they fit together.
 """

@@ -38,8 +38,8 @@ def default_data(variables: Mapping[str, str] = os.environ) -> Path:
 
 
 def is_world(data: Path) -> bool:
-    """Whether the folder holds a world: what no other folder has, not only files of such names."""
-    return (data / "planes" / "core").is_dir() and (data / "pki" / "ca.crt").is_file()
+    """Whether the folder holds a world: no other folder has the database of its core plane."""
+    return (data / "planes" / "core" / "plane.db").is_file()
 
 
 def written_state(data: Path) -> RunningState | None:

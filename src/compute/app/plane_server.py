@@ -1,4 +1,4 @@
-"""Serves one plane from a folder: `compute plane` without its output."""
+"""Serves one plane from a folder: `compute plane serve` without its output."""
 
 import asyncio
 import logging

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import click
 import msgspec
 
 from compute.app.data_folder import (
@@ -63,17 +62,6 @@ class WorldFolder:
 
     def remove_state(self) -> None:
         (self.data / STATE).unlink(missing_ok=True)
-
-    def require(self) -> RunningState:
-        """The state of the running world. Raises where no world runs, or where it is still starting."""
-        state = self.state()
-        if state is None:
-            starting = "is still starting; try again in a moment"
-            absent = f"is not running; `{self.command('up')}` starts it"
-            raise click.ClickException(
-                f"the world in {self.data} {starting if self.pid() else absent}"
-            )
-        return state
 
     async def stop(self, limit: float) -> bool:
         """Send SIGTERM to the process and wait. Returns whether it ended in time."""

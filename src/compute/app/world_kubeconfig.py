@@ -14,7 +14,7 @@ _NOTICE: Final = b"""\
 # Written by `compute up` at each start, and whenever a project comes or goes.
 # The user "administrator" may do everything in every plane: keep this file to yourself.
 # A user "project-NAME" may do what the role compute-admin allows, in that project alone.
-# Everyone else needs a file of their own: compute plane-users add NAME --project PROJECT --data DIR
+# Everyone else needs a file of their own: compute plane users add NAME --project PROJECT --data DIR
 # prints one, where DIR is the folder of this file.
 """
 

@@ -24,6 +24,7 @@ from kubekit.api.meta import Object
 from kubekit.api.wire import Wire
 from kubekit.client.connection import Misconfigured
 from kubekit.client.http.client import HttpClient
+from kubekit.client.http.settings import HttpSettings
 from kubekit.client.http.transport import HttpTransport
 from kubekit.client.kubeconfig import contexts, load
 
@@ -90,7 +91,8 @@ class WorldStatus(Wire, frozen=True, kw_only=True):
 def client(folder: WorldFolder, context: str) -> HttpClient:
     """A client of one plane of the world that runs from a folder."""
     environment = system()
-    return HttpClient(load(environment, [folder.kubeconfig], context), environment)
+    connection = load(environment, [folder.kubeconfig], context)
+    return HttpClient(connection, environment, HttpSettings(warn=lambda _: None))
 
 
 async def observed(folder: WorldFolder, state: RunningState) -> WorldStatus:

@@ -31,7 +31,7 @@ def data_option(function: Callable[..., T]) -> Callable[..., T]:
     return click.option(
         "--data", metavar="DIR", type=FolderType(path_type=Path, file_okay=False),
         default=default_data, show_default="~/.local/share/compute",
-        help=f"The folder of the world; created if it is missing. Also by {ENVIRONMENT}.",
+        help=f"The folder of the world. Also by {ENVIRONMENT}.",
     )(function)  # fmt: skip
 
 

@@ -1,36 +1,34 @@
 """`compute down`: stops a world that runs in the background or in another terminal."""
 
-import asyncio
 from pathlib import Path
-from typing import Final
 
 import click
 
 from compute.app.world_folder import WorldFolder
+from compute.cli.exits import Exit
 from compute.cli.local.data_options import data_option
+from compute.cli.local.stopping import consent, delete_data, stop
+from compute.cli.shell.commands import command as command_of
 from compute.cli.startup import echo
 
-_STOP_TIMEOUT: Final = 30.0  # seconds
 
-
-@click.command()
+@command_of(
+    examples=("compute down", "compute down --purge -y"),
+    exits=(Exit.NOT_FOUND,),
+)
 @data_option
-def command(data: Path) -> int:
-    """Stop the world that `compute up` started. All its data is kept."""
+@click.option("--purge", is_flag=True, help="Delete all its data as well, after a question.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask before data is deleted.")
+def command(data: Path, *, purge: bool, yes: bool) -> int:
+    """Stop the world that `compute up` started. All its data is kept, unless --purge is given."""
     folder = WorldFolder(data.resolve())
-    pid = folder.pid()
-    if not pid:
-        echo(f"The world in {folder.data} is not running.")
+    if purge and not consent(folder, "down --purge", yes=yes):
+        echo("Nothing was stopped or deleted.")
         return 0
-    echo(f"Stopping process {pid}")
-    try:
-        ended = asyncio.run(folder.stop(_STOP_TIMEOUT))
-    except PermissionError as error:
-        raise click.ClickException(f"process {pid} belongs to another user") from error
-    if not ended:
-        raise click.ClickException(
-            f"process {pid} has not ended after {_STOP_TIMEOUT:g} s: see {folder.log}; "
-            f"`kill -9 {pid}` ends it, and loses no acknowledged write"
-        )
-    echo("Stopped. `compute up` starts it again with all its data.")
+    if not stop(folder):
+        echo(f"The world in {folder.data} is not running.")
+    elif not purge:
+        echo(f"Stopped. `{folder.command('up')}` starts it again with all its data.")
+    if purge:
+        delete_data(folder)
     return 0

@@ -1,7 +1,6 @@
 """`compute up`: the whole world on this machine."""
 
 import asyncio
-import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -23,37 +22,21 @@ from compute.app.system_environment import system
 from compute.app.world_folder import POLL_SECONDS, RunningState, WorldFolder
 from compute.app.world_server import NotReady, ServedWorld, hosted
 from compute.app.world_status import PACKAGE
+from compute.app.world_timing import DEFAULT_TIMING, SHORTEST_CELL_TIMEOUT, WorldTiming
+from compute.cli.exits import Exit, Failure
 from compute.cli.local.data_options import data_option
+from compute.cli.local.first_steps import first_steps
 from compute.cli.local.up_status import status
+from compute.cli.shell.commands import ComputeGroup
+from compute.cli.shell.parameters import DURATION
 from compute.cli.startup import echo, keep_standard_streams, reporting_errors, secure_process
 from compute.decide import city_codes
 from compute.decide.deployment.drains import DEFAULT_GRACE, Grace
 from kubekit.api import times
 
 _PORT: Final = 7443
+_ERROR: Final = "Error: "
 _START_TIMEOUT: Final = 90.0  # seconds for a world in the background to become ready
-
-
-class _Duration(click.ParamType[timedelta]):
-    """A duration such as ``90s``, ``5m`` or ``1h30m``."""
-
-    name = "duration"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> timedelta:
-        if isinstance(value, timedelta):
-            return value
-        try:
-            duration = times.parse_duration(str(value))
-        except times.TimeError as error:
-            self.fail(str(error), param, ctx)
-        if duration < timedelta():
-            self.fail(f"{value} is negative; give a duration such as 5m", param, ctx)
-        return duration
-
-
-DURATION: Final = _Duration()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +50,11 @@ class UpOptions:
     detach: bool
     city_grace: timedelta
     replacement_grace: timedelta
+    cell_timeout: timedelta
 
-    def grace(self) -> Grace:
-        return Grace(withdrawal=self.city_grace, replacement=self.replacement_grace)
+    def timing(self) -> WorldTiming:
+        grace = Grace(withdrawal=self.city_grace, replacement=self.replacement_grace)
+        return WorldTiming(grace=grace, cell_timeout=self.cell_timeout)
 
     def sites(self) -> list[CellSite]:
         codes = [city.strip() for city in self.cities.split(",") if city.strip()]
@@ -87,10 +72,29 @@ class UpOptions:
             f"--log-level={self.log_level}",
             f"--city-grace={times.format_duration(self.city_grace)}",
             f"--replacement-grace={times.format_duration(self.replacement_grace)}",
+            f"--cell-timeout={times.format_duration(self.cell_timeout)}",
         ]
 
 
-@click.group(invoke_without_command=True)
+def _not_too_short(_: click.Context, parameter: click.Parameter, value: timedelta) -> timedelta:
+    if value < SHORTEST_CELL_TIMEOUT:
+        raise click.BadParameter(
+            f"a cell needs {times.format_duration(SHORTEST_CELL_TIMEOUT)} at least to answer",
+            param=parameter,
+        )
+    return value
+
+
+@click.group(
+    cls=ComputeGroup,
+    invoke_without_command=True,
+    examples=(
+        "compute up",
+        "compute up --detach --cities DFW,LHR,SIN",
+        "compute up --cities DFW,IAD --cell-timeout 5s",
+    ),
+    exits=(Exit.CONFLICT,),
+)
 @data_option
 @click.option(
     "--cities", metavar="CODES", default="DFW,LHR,SIN", show_default=True,
@@ -113,6 +117,11 @@ class UpOptions:
     show_default="10m",
     help="How long a city that a Workload no longer names waits for progress of its replacement.",
 )  # fmt: skip
+@click.option(
+    "--cell-timeout", metavar="DURATION", type=DURATION, default=DEFAULT_TIMING.cell_timeout, show_default="40s",
+    callback=_not_too_short,
+    help="How long a cell is silent until it counts as unreachable, such as 5s.",
+)  # fmt: skip
 @click.option("--detach", is_flag=True, help="Leave it running in the background.")
 @click.option(
     "--log-level", type=click.Choice(logs.LEVELS), default="warning", show_default=True,
@@ -122,7 +131,8 @@ class UpOptions:
 def command(context: click.Context, /, data: Path, **options: object) -> int:
     """Start the whole platform on this machine: planes, cells, and everything around them.
 
-    All data is kept in DIR, also between runs. DIR/kubeconfig is the file for kubectl.
+    All data is kept in DIR, which is created if it is missing, also between runs. Commands find it by
+    themselves; kubectl needs DIR/kubeconfig.
     """
     folder = WorldFolder(data.resolve())
     context.obj = folder
@@ -152,10 +162,11 @@ def _refuse_a_second(folder: WorldFolder) -> None:
     pid, state = folder.pid(), folder.state()
     if pid:
         where = f" at {state.url}" if state else ""
-        raise click.ClickException(
+        raise Failure(
             f"{folder.data} is up already{where} (process {pid}); "
-            f"`{folder.command('up status')}` shows it, `{folder.command('down')}` stops it, "
-            "--data names another"
+            f"`{folder.command('down')}` stops it, --data names another",
+            Exit.CONFLICT,
+            next_step=folder.command("up status"),
         )
 
 
@@ -167,7 +178,7 @@ async def _serve(folder: WorldFolder, wanted: Sequence[CellSite], options: UpOpt
     echo(f"Opening {folder.data}")
     try:
         async with (
-            hosted(folder.data, wanted, ("127.0.0.1", options.port), options.grace()) as world,
+            hosted(folder.data, wanted, ("127.0.0.1", options.port), options.timing()) as world,
             resealing_on_signal(world.planes),
         ):
             if options.project:
@@ -182,7 +193,7 @@ async def _serve(folder: WorldFolder, wanted: Sequence[CellSite], options: UpOpt
         if world.world.failed.done():
             world.world.failed.result()
     except NotReady as problem:
-        raise click.ClickException(str(problem)) from problem
+        raise Failure(str(problem), next_step="compute doctor") from problem
     echo("Stopped. All acknowledged writes are kept.")
 
 
@@ -213,9 +224,7 @@ def _introduce(folder: WorldFolder, world: ServedWorld, seconds: float) -> None:
         f"  contexts  {', '.join(contexts)}\n"
         "\n"
         "In another terminal:\n"
-        f"  export KUBECONFIG={shlex.quote(str(folder.kubeconfig))}\n"
-        "  kubectl config get-contexts\n"
-        "  kubectl get locationbindings\n"
+        f"{first_steps(folder, world.world.sites)}\n"
         "\n"
         "Ctrl-C stops it."
     )
@@ -235,9 +244,8 @@ def _detach(folder: WorldFolder, options: UpOptions) -> None:
     echo(
         f"Up at {state.url}, process {child.pid}. Logs: {folder.log}\n"
         "\n"
-        f"  export KUBECONFIG={shlex.quote(str(folder.kubeconfig))}\n"
-        f"  {folder.command('up status')}\n"
-        f"  {folder.command('down')}"
+        "Next:\n"
+        f"{first_steps(folder, options.sites())}"
     )
 
 
@@ -246,14 +254,18 @@ async def _started(folder: WorldFolder, child: "subprocess.Popen[bytes]") -> Run
     deadline = loop.time() + _START_TIMEOUT
     while (state := folder.state()) is None:
         if child.poll() is not None:
-            lines = folder.log.read_text(errors="replace").strip().splitlines()
-            last = (
-                lines[-1].removeprefix("Error: ") if lines else f"it ended with {child.returncode}"
-            )
-            raise click.ClickException(last)
+            raise Failure(_cause(folder, child.returncode), next_step=folder.command("up"))
         if loop.time() > deadline:
-            raise click.ClickException(
-                f"it is not ready after {_START_TIMEOUT:g} s: see {folder.log}"
+            raise Failure(
+                f"it is not ready after {_START_TIMEOUT:g} s: see {folder.log}",
+                next_step=folder.command("up status"),
             )
         await asyncio.sleep(POLL_SECONDS)
     return state
+
+
+def _cause(folder: WorldFolder, code: int) -> str:
+    """Why the process ended: its last error, without the next step that follows it."""
+    lines = folder.log.read_text(errors="replace").strip().splitlines()
+    errors = [line.removeprefix(_ERROR) for line in lines if line.startswith(_ERROR)]
+    return (errors or lines or [f"it ended with {code}"])[-1]

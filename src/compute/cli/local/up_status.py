@@ -1,50 +1,39 @@
 """`compute up status`, and the client of other commands for a running world."""
 
-import asyncio
-import json
-from collections.abc import Coroutine, Iterator
-from typing import Any, Final, TypeVar
+from collections.abc import Iterator
+from typing import Final
 
 import click
-import msgspec
 
 from compute.app.world_folder import WorldFolder
-from compute.app.world_status import PartStatus, WorldStatus, client, observed
+from compute.app.world_status import PartStatus, WorldStatus, observed
+from compute.cli.exits import Exit
 from compute.cli.local.data_options import same_data_option
+from compute.cli.local.running_world import run_request, running
+from compute.cli.output.formats import output_option, show_data
+from compute.cli.shell.commands import command as command_of
 from compute.cli.startup import echo
-from kubekit.api.errors import ApiError
 
-__all__ = ["client", "run_request", "status"]
-
-T = TypeVar("T")
 _MOST_SHOWN: Final = 10  # stuck objects in the table; `-o json` lists all
 _MEBIBYTE: Final = 1024 * 1024
 
 
-@click.command()
-@click.option(
-    "-o", "--output", type=click.Choice(["table", "json"]), default="table",
-    show_default=True, help="How to print it; json is complete, for scripts.",
-)  # fmt: skip
+@command_of(
+    name="status",
+    examples=("compute up status", "compute up status -o json"),
+    exits=(Exit.NOT_YET, Exit.UNKNOWN),
+)
+@output_option("table", "json", "yaml")
 @same_data_option
 @click.pass_obj
 def status(folder: WorldFolder, output: str) -> int:
     """Show the running world: versions, cells, projects, load, and what is stuck."""
-    state = folder.require()
-    current = run_request(observed(folder, state))
-    if output == "json":
-        echo(json.dumps(msgspec.to_builtins(current), indent=2))
-    else:
+    current = run_request(observed(folder, running(folder)))
+    if output == "table":
         echo("\n".join(_lines(folder, current)))
+    else:
+        show_data(current, output)
     return 0
-
-
-def run_request(request: Coroutine[Any, Any, T]) -> T:
-    """The result of a request to a running world. An error is reported in one sentence."""
-    try:
-        return asyncio.run(request)
-    except ApiError as refusal:
-        raise click.ClickException(refusal.message) from refusal
 
 
 def _lines(folder: WorldFolder, status: WorldStatus) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""`compute plane`: serves a Kubernetes API from one folder."""
+"""`compute plane serve`: serves a Kubernetes API from one folder."""
 
 import asyncio
 import shlex
@@ -13,6 +13,7 @@ from compute.app import crds, definitions, logs
 from compute.app.kubeconfig import reachable
 from compute.app.plane_server import ServedPlane, resealing_on_signal, serving, stop_signal
 from compute.cli.local.data_options import FolderType
+from compute.cli.shell.commands import command as command_of
 from compute.cli.startup import (
     echo,
     keep_standard_streams,
@@ -26,7 +27,10 @@ from kubekit.plane import PlaneServer, builtin_kinds
 _PORT: Final = 7443
 
 
-@click.command()
+@command_of(
+    name="serve",
+    examples=("compute plane serve --data ~/plane", "compute plane serve --data ~/plane --port 0"),
+)
 @click.option(
     "--data", required=True, metavar="DIR", type=FolderType(path_type=Path, file_okay=False),
     help="The folder of the plane; created if it is missing.",

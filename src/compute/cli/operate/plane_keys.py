@@ -1,12 +1,16 @@
-"""`compute plane-keys`: the keys that the secrets of a plane are sealed with."""
+"""`compute plane keys`: the keys that the secrets of a plane are sealed with."""
 
+import shlex
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import click
 
+from compute.cli.exits import Exit, Failure
 from compute.cli.local.data_options import FolderType
+from compute.cli.shell.commands import command as command_of
+from compute.cli.shell.groups import Entry, LazyGroup
 from kubekit.plane import PlaneDirectory, PlaneError
 
 Result = TypeVar("Result")
@@ -17,12 +21,20 @@ _data = click.option(
 )  # fmt: skip
 
 
-@click.group(name="plane-keys")
-def command() -> None:
-    """Show and change the keys that the secrets of a plane are sealed with."""
+_MODULE: Final = "compute.cli.operate.plane_keys"
+command: Final = LazyGroup(
+    "keys",
+    {
+        "list": Entry(_MODULE, "Show the names of the keys.", attribute="names"),
+        "rotate": Entry(_MODULE, "Add a key to seal with.", attribute="rotate"),
+    },
+    help="Show and change the keys that the secrets of a plane are sealed with.",
+)
 
 
-@command.command(name="list")
+@command_of(
+    name="list", examples=("compute plane keys list --data ~/plane",), exits=(Exit.NOT_FOUND,)
+)
 @_data
 def names(data: Path) -> int:
     """Show the names of the keys, the one to seal with first."""
@@ -31,7 +43,9 @@ def names(data: Path) -> int:
     return 0
 
 
-@command.command()
+@command_of(
+    name="rotate", examples=("compute plane keys rotate --data ~/plane",), exits=(Exit.NOT_FOUND,)
+)
 @_data
 def rotate(data: Path) -> int:
     """Add a key. The plane seals everything again with it while it serves.
@@ -53,7 +67,11 @@ def rotate(data: Path) -> int:
 def _directory(data: Path) -> PlaneDirectory:
     directory = PlaneDirectory(data)
     if not directory.exists():
-        raise click.ClickException(f"{data}: there is no plane in it")
+        raise Failure(
+            f"{data}: there is no plane in it",
+            Exit.NOT_FOUND,
+            next_step=f"compute plane serve --data {shlex.quote(str(data))}",
+        )
     return directory
 
 
@@ -62,4 +80,4 @@ def _checked(call: Callable[[], Result]) -> Result:
     try:
         return call()
     except PlaneError as refusal:
-        raise click.ClickException(str(refusal)) from refusal
+        raise Failure(str(refusal)) from refusal

@@ -1,4 +1,4 @@
-"""`compute plane-users`: certificates for users of a plane, and their roles in a project."""
+"""`compute plane users`: certificates for users of a plane, and their roles in a project."""
 
 import shlex
 from collections.abc import Iterator
@@ -15,9 +15,13 @@ from compute.app.kubeconfig import kubeconfig
 from compute.app.planes import PROJECT_USERS, PlaneRef
 from compute.app.system_environment import system
 from compute.app.world_folder import ENVIRONMENT, WorldFolder, default_data
+from compute.cli.completion import values
+from compute.cli.exits import Exit, Failure
 from compute.cli.local.data_options import FolderType
-from compute.cli.local.up_status import run_request
+from compute.cli.local.running_world import run_request, running
 from compute.cli.operate import project_users
+from compute.cli.shell.commands import command as command_of
+from compute.cli.shell.groups import Entry, LazyGroup
 from kubekit.plane import (
     Authority,
     IssuedCertificate,
@@ -49,19 +53,33 @@ class _AddOptions:
     role: str | None
 
 
-@click.group(name="plane-users")
-def command() -> None:
-    """Give users access to a plane, each with a certificate of their own.
+_MODULE: Final = "compute.cli.operate.plane_users"
+command: Final = LazyGroup(
+    "users",
+    {
+        "add": Entry(_MODULE, "Make a kubeconfig for a user.", attribute="add"),
+        "remove": Entry(_MODULE, "Revoke the role of a user in a project.", attribute="remove"),
+        "revoke": Entry(_MODULE, "Revoke a certificate.", attribute="revoke"),
+    },
+    help="""Give users access to a plane, each with a certificate of their own.
 
     Roles say what a user may do. In a world, --project grants one; elsewhere kubectl does:
     kubectl create rolebinding, kubectl auth can-i --as NAME.
-    """
+    """,
+)
 
 
-@command.command()
+@command_of(
+    name="add",
+    examples=(
+        "compute plane users add alice --project demo --role editor --out alice.kubeconfig",
+        "compute plane users add olga --data ~/plane",
+    ),
+    exits=(Exit.NOT_YET, Exit.UNKNOWN, Exit.NOT_FOUND),
+)
 @click.argument("name")
 @click.option(
-    "--project", metavar="PROJECT", default="",
+    "--project", metavar="PROJECT", default="", shell_complete=values.projects,
     help="The project of a running world to add the user to. The kubeconfig leads there.",
 )  # fmt: skip
 @click.option(
@@ -86,7 +104,7 @@ def add(name: str, folder: WorldFolder, **arguments: object) -> int:
     options = msgspec.convert(arguments, _AddOptions)
     _refuse_reserved(name, options)
     if options.project:
-        folder.require()
+        running(folder)
     issued, url = _issued(folder, name, options), _url(folder.data)
     if options.project:
         run_request(
@@ -102,15 +120,23 @@ def add(name: str, folder: WorldFolder, **arguments: object) -> int:
     return 0
 
 
-@command.command()
+@command_of(
+    name="remove",
+    examples=("compute plane users remove alice --project demo",),
+    exits=(Exit.NOT_YET, Exit.UNKNOWN, Exit.NOT_FOUND),
+)
 @click.argument("name")
 @click.option(
-    "--project", metavar="PROJECT", required=True, help="The project to remove the user from."
+    "--project",
+    metavar="PROJECT",
+    required=True,
+    shell_complete=values.projects,
+    help="The project to remove the user from.",
 )
 @_data
 def remove(name: str, project: str, folder: WorldFolder) -> int:
     """Revoke the role that `add` granted a user in a project. The next request is refused."""
-    folder.require()
+    running(folder)
     if run_request(project_users.revoke_role(folder, project, name)):
         click.echo(f"{name} no longer has a role in the project {project}.")
     else:
@@ -118,7 +144,7 @@ def remove(name: str, project: str, folder: WorldFolder) -> int:
     return 0
 
 
-@command.command()
+@command_of(name="revoke", examples=("compute plane users revoke 1f3a --data ~/plane",))
 @click.argument("serial")
 @_data
 def revoke(serial: str, folder: WorldFolder) -> int:
@@ -126,13 +152,13 @@ def revoke(serial: str, folder: WorldFolder) -> int:
     try:
         number = int(serial, 16)
     except ValueError as problem:
-        message = f"{serial} is not a serial number; `compute plane-users add` prints it"
+        message = f"{serial} is not a serial number; `compute plane users add` prints it"
         raise click.BadParameter(message, param_hint="SERIAL") from problem
     authority = _authority(folder.data)
     try:
         authority.revoke(number)
     except PlaneError as refusal:
-        raise click.ClickException(str(refusal)) from refusal
+        raise Failure(str(refusal)) from refusal
     click.echo(f"The certificate with the serial number {number:x} is revoked.")
     return 0
 
@@ -157,7 +183,7 @@ def _issued(folder: WorldFolder, name: str, options: _AddOptions) -> IssuedCerti
     try:
         return authority.issue(user, timedelta(hours=options.hours), system().now())
     except PlaneError as refusal:
-        raise click.ClickException(str(refusal)) from refusal
+        raise Failure(str(refusal)) from refusal
 
 
 def _kubeconfig(
@@ -178,19 +204,19 @@ def _summary(
     until = f"until {issued.until:%Y-%m-%d %H:%M} UTC. To revoke it earlier:"
     if options.project:
         yield f"{name} is {options.role or _DEFAULT_ROLE} of the project {options.project} {until}"
-        removal = f"plane-users remove {shlex.quote(name)} --project {options.project}"
+        removal = f"plane users remove {shlex.quote(name)} --project {options.project}"
         yield f"  {folder.command(removal)}"
     else:
         yield f"{name} has access {until}"
-    yield f"  {folder.command(f'plane-users revoke {issued.serial:x}')}"
+    yield f"  {folder.command(f'plane users revoke {issued.serial:x}')}"
 
 
 def _authority(data: Path) -> Authority:
     try:
         return PlaneDirectory(data).authority()
     except PlaneError as refusal:
-        message = f"{refusal}; `compute plane --data {shlex.quote(str(data))}` makes one"
-        raise click.ClickException(message) from refusal
+        serve = f"compute plane serve --data {shlex.quote(str(data))}"
+        raise Failure(f"{refusal}; `{serve}` makes one", next_step=serve) from refusal
 
 
 def _url(data: Path) -> str:
@@ -200,5 +226,7 @@ def _url(data: Path) -> str:
         clusters = yaml.safe_load(file.read_bytes())["clusters"]
         return str(clusters[0]["cluster"]["server"])
     except (OSError, yaml.YAMLError, KeyError, IndexError, TypeError) as problem:
-        message = f"{file} has no URL of the plane: start the plane once"
-        raise click.ClickException(message) from problem
+        raise Failure(
+            f"{file} has no URL of the plane: start the plane once",
+            next_step=f"compute plane serve --data {shlex.quote(str(data))}",
+        ) from problem

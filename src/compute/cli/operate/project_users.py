@@ -8,7 +8,8 @@ from compute.api import cluster_roles
 from compute.api.resource_manager import Project
 from compute.app.planes import PlaneRef
 from compute.app.world_folder import WorldFolder
-from compute.cli.local.up_status import client
+from compute.app.world_status import client
+from compute.cli.exits import Exit, Failure
 from compute.decide.conditions import is_true
 from kubekit.api.errors import AlreadyExists, NotFound
 from kubekit.api.kinds import rbac
@@ -63,12 +64,14 @@ async def _require(folder: WorldFolder, name: str) -> None:
     project = next((each for each in projects if each.metadata.name == name), None)
     if project is None:
         known = ", ".join(sorted(each.metadata.name for each in projects)) or "none"
-        raise click.ClickException(f"there is no project {name}; projects: {known}")
+        raise Failure(f"there is no project {name}; projects: {known}", Exit.NOT_FOUND)
     if project.deleting:
-        raise click.ClickException(f"the project {name} is being deleted")
+        raise Failure(f"the project {name} is being deleted", Exit.CONFLICT)
     if not is_true(project.status.conditions, "Ready"):
-        raise click.ClickException(
-            f"the project {name} is not Ready yet; `{folder.command('up status')}` shows when it is"
+        raise Failure(
+            f"the project {name} is not Ready yet; `{folder.command('up status')}` shows when it is",
+            Exit.NOT_YET,
+            next_step=folder.command("up status"),
         )
 
 

@@ -51,7 +51,7 @@ def takes_value(option: str) -> bool:
     return option in _WITH_VALUE
 
 
-class ComputeCommand(click.Command):
+class _Explained(click.Command):
     """A command whose help has examples and exit codes."""
 
     def __init__(
@@ -109,6 +109,17 @@ class ComputeCommand(click.Command):
         with formatter.section("Exit codes"):
             formatter.write_dl([(str(int(code)), code.meaning) for code in self.exits])
         super().format_epilog(ctx, formatter)
+
+
+class ComputeCommand(_Explained):
+    """A command."""
+
+
+class ComputeGroup(_Explained, click.Group):
+    """A command that has commands of its own, and may do something without one of them."""
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        return click.Group.shell_complete(self, ctx, incomplete)
 
 
 def command(

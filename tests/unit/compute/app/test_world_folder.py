@@ -19,9 +19,11 @@ def test_the_folder_may_be_named_at_the_end(tmp_path, capsys, line):
     """What follows a subcommand counts, whatever was said before it."""
     named = [line[0], "--data", str(tmp_path / "other"), *line[1:], "--data", str(tmp_path)]
 
-    assert run(named) == 1
-    error = f"the world in {tmp_path} is not running; `compute up --data {tmp_path}` starts it"
-    assert error in capsys.readouterr().err
+    assert run(named) == 5
+    assert capsys.readouterr().err == (
+        f"Error: the world in {tmp_path} is not running\n"
+        f"Next:  compute up --detach --data {tmp_path}\n"
+    )
 
 
 def test_a_command_names_its_folder_unless_it_is_the_default(tmp_path, monkeypatch):
@@ -43,5 +45,5 @@ def test_a_starting_world_is_reported_as_such(tmp_path, capsys):
         await planes.close()
         return code
 
-    assert asyncio.run(story()) == 1
+    assert asyncio.run(story()) == 3
     assert "is still starting; try again in a moment" in capsys.readouterr().err

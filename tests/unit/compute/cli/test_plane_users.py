@@ -1,4 +1,4 @@
-"""`compute plane-users`: which user has access, for how long, and how it is revoked."""
+"""`compute plane users`: which user has access, for how long, and how it is revoked."""
 
 import base64
 import re
@@ -29,7 +29,7 @@ def data(tmp_path):
 
 def added(data, capsys, *arguments):
     """The certificate that a new user gets, the whole kubeconfig, and what is said beside it."""
-    assert run(["plane-users", "add", *arguments, "--data", str(data)]) == 0
+    assert run(["plane", "users", "add", *arguments, "--data", str(data)]) == 0
     captured = capsys.readouterr()
     config = yaml.safe_load(captured.out)
     pem = base64.b64decode(config["users"][0]["user"]["client-certificate-data"])
@@ -53,7 +53,7 @@ def test_a2_a_certificate_is_revoked(data, capsys):
     """By the serial number that was printed. A server that reads the folder refuses it."""
     der, _, output = added(data, capsys, "alice")
     (serial,) = re.findall(r"revoke ([0-9a-f]+) ", output)
-    assert run(["plane-users", "revoke", serial, "--data", str(data)]) == 0
+    assert run(["plane", "users", "revoke", serial, "--data", str(data)]) == 0
     certificates = Certificates(data / "pki", now())
     assert certificates.client_of(der, now()) is None
 
@@ -61,7 +61,7 @@ def test_a2_a_certificate_is_revoked(data, capsys):
 def test_others_stay_revoked(data):
     """To revoke one is not to let another in again."""
     for serial in ("a1", "b2"):
-        assert run(["plane-users", "revoke", serial, "--data", str(data)]) == 0
+        assert run(["plane", "users", "revoke", serial, "--data", str(data)]) == 0
     assert (data / "pki/revoked").read_text().split() == ["a1", "b2"]
 
 
@@ -82,8 +82,8 @@ def test_the_certificate_of_the_server_stays(data, capsys):
         (("add", "project:shop:admin"), "are reserved: project:shop:admin"),
         (("add", "eve", "--group", "system:masters"), "are reserved: system:masters"),
         (("add", "alice", "--role", "viewer"), "a role needs --project PROJECT"),
-        (("add", "alice", "--project", "shop"), "is not running; `compute up --data"),
-        (("remove", "alice", "--project", "shop"), "is not running; `compute up --data"),
+        (("add", "alice", "--project", "shop"), "is not running\nNext:  compute up --detach --data"),
+        (("remove", "alice", "--project", "shop"), "is not running\nNext:  compute up --detach --data"),
         (("revoke", "zz"), "zz is not a serial number"),
     ],
     ids=[
@@ -101,7 +101,7 @@ def test_the_certificate_of_the_server_stays(data, capsys):
 )
 def test_what_cannot_be_done_is_reported(data, capsys, arguments, message):
     """One sentence, and nothing on stdout that could be taken for a kubeconfig."""
-    assert run(["plane-users", *arguments, "--data", str(data)]) != 0
+    assert run(["plane", "users", *arguments, "--data", str(data)]) != 0
     captured = capsys.readouterr()
     assert message in captured.err
     assert not captured.out
@@ -110,7 +110,7 @@ def test_what_cannot_be_done_is_reported(data, capsys, arguments, message):
 def test_k2_a_kubeconfig_is_private(data, tmp_path, capsys):
     """A process that can read it can act as that user."""
     out = tmp_path / "alice.kubeconfig"
-    arguments = ["plane-users", "add", "alice", "--out", str(out), "--data", str(data)]
+    arguments = ["plane", "users", "add", "alice", "--out", str(out), "--data", str(data)]
     assert run(arguments) == 0
     assert out.stat().st_mode & 0o777 == 0o600
     assert yaml.safe_load(out.read_bytes())["users"]
@@ -119,12 +119,12 @@ def test_k2_a_kubeconfig_is_private(data, tmp_path, capsys):
 
 def test_a_folder_without_a_plane(tmp_path, capsys):
     """The sentence says how to make one."""
-    assert run(["plane-users", "add", "alice", "--data", str(tmp_path)]) == 1
-    assert "compute plane --data" in capsys.readouterr().err
+    assert run(["plane", "users", "add", "alice", "--data", str(tmp_path)]) == 1
+    assert "Next:  compute plane serve --data" in capsys.readouterr().err
 
 
 def test_a_plane_that_was_never_served(data, capsys):
     """Its address is not known yet."""
     (data / "kubeconfig").write_text("clusters: []")
-    assert run(["plane-users", "add", "alice", "--data", str(data)]) == 1
+    assert run(["plane", "users", "add", "alice", "--data", str(data)]) == 1
     assert "start the plane once" in capsys.readouterr().err
