@@ -7,7 +7,9 @@ from typing import Final
 import click
 
 from compute.api import annotations, labels
+from compute.api.conditions import ConditionType
 from compute.api.karmada import MemberCluster
+from compute.app.system_environment import system
 from compute.app.world_folder import WorldFolder
 from compute.app.world_status import client
 from compute.cli.completion import values
@@ -17,6 +19,8 @@ from compute.cli.local.running_world import run_request, running
 from compute.cli.shell.commands import command as command_of
 from compute.cli.shell.groups import Entry, LazyGroup
 from compute.cli.startup import echo
+from compute.decide.conditions import is_true
+from compute.views.live import live_objects
 from kubekit.api.errors import Conflict
 from kubekit.api.meta import with_metadata
 from kubekit.client.client import Client
@@ -35,24 +39,29 @@ command: Final = LazyGroup(
     help="Cut cells off from all other planes, and connect them again, to see what happens.",
 )
 _cell = click.argument("name", metavar="CELL|CITY", shell_complete=values.cells)
+_wait = click.option("--wait", is_flag=True, help="Wait until the platform has noticed.")
+_PAUSE: Final = 60.0  # seconds; the wait is for changes, and this only bounds one of them
 
 
 @command_of(
     name="cut",
-    examples=("compute cell cut lhr", "compute cell cut LHR"),
+    examples=("compute cell cut lhr", "compute cell cut LHR --wait"),
     exits=(Exit.NOT_FOUND, Exit.UNKNOWN),
 )
 @_cell
+@_wait
 @data_option
-def cut(name: str, data: Path) -> int:
+def cut(name: str, wait: bool, data: Path) -> int:  # noqa: FBT001 -- the value of a flag
     """Cut a cell, or every cell of a city, off from all other planes.
 
     Instances there keep running. The project sees CellUnreachable once the cell has been silent for the
     --cell-timeout of `compute up`.
     """
     folder = WorldFolder(data.resolve())
-    for cell in _set(folder, name, "true"):
-        echo(f"{cell} is cut off. Connect it again with: {folder.command(f'cell heal {name}')}")
+    for cell in _set(folder, name, "true", wait=wait):
+        known = ", and counts as unreachable" if wait else ""
+        again = folder.command(f"cell heal {name}")
+        echo(f"{cell} is cut off{known}. Connect it again with: {again}")
     return 0
 
 
@@ -62,20 +71,22 @@ def cut(name: str, data: Path) -> int:
     exits=(Exit.NOT_FOUND, Exit.UNKNOWN),
 )
 @_cell
+@_wait
 @data_option
-def heal(name: str, data: Path) -> int:
+def heal(name: str, wait: bool, data: Path) -> int:  # noqa: FBT001 -- the value of a flag
     """Connect a cell, or every cell of a city, again."""
-    for cell in _set(WorldFolder(data.resolve()), name, None):
-        echo(f"{cell} is connected again. It reports within half a minute.")
+    for cell in _set(WorldFolder(data.resolve()), name, None, wait=wait):
+        report = "and reports" if wait else "and reports within half a minute"
+        echo(f"{cell} is connected again, {report}.")
     return 0
 
 
-def _set(folder: WorldFolder, name: str, value: str | None) -> Sequence[str]:
+def _set(folder: WorldFolder, name: str, value: str | None, *, wait: bool) -> Sequence[str]:
     running(folder)
-    return run_request(_change(folder, name, value))
+    return run_request(_change(folder, name, value, wait=wait))
 
 
-async def _change(folder: WorldFolder, name: str, value: str | None) -> list[str]:
+async def _change(folder: WorldFolder, name: str, value: str | None, *, wait: bool) -> list[str]:
     async with client(folder, "hub") as hub:
         clusters = (await hub.every(MemberCluster)).items
         named = [cluster for cluster in clusters if _is_named(cluster, name)]
@@ -88,7 +99,22 @@ async def _change(folder: WorldFolder, name: str, value: str | None) -> list[str
             )
         for cluster in named:
             await _annotate(hub, cluster.metadata.name, value)
-        return [cluster.metadata.name for cluster in named]
+        names = [cluster.metadata.name for cluster in named]
+        if wait:
+            await _noticed(hub, names, reachable=value is None)
+        return names
+
+
+async def _noticed(hub: Client, names: Sequence[str], *, reachable: bool) -> None:
+    """Wait until the hub reports these cells as reachable, or as not reachable."""
+    async with live_objects(hub, system(), "", MemberCluster) as live:
+        await live.listed()
+        while any(_is_ready(live.find(MemberCluster, name)) != reachable for name in names):
+            await live.changed(_PAUSE)
+
+
+def _is_ready(cluster: MemberCluster | None) -> bool:
+    return cluster is not None and is_true(cluster.status.conditions, ConditionType.READY)
 
 
 async def _annotate(hub: Client, name: str, value: str | None) -> None:
