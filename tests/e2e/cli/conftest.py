@@ -70,7 +70,7 @@ class Transcript:
 @pytest.fixture
 def transcript(compute: CommandLine, request: pytest.FixtureRequest) -> Iterator[Transcript]:
     """The transcript of a test: `transcripts/<module>/<test>.txt`. It is compared at the end of the test."""
-    recorded = _transcript(compute, request)
+    recorded = new_transcript(compute, request)
     yield recorded
     recorded.check()
 
@@ -78,12 +78,13 @@ def transcript(compute: CommandLine, request: pytest.FixtureRequest) -> Iterator
 @pytest.fixture
 def shop_transcript(shop: CommandLine, request: pytest.FixtureRequest) -> Iterator[Transcript]:
     """The same in the project of the module."""
-    recorded = _transcript(shop, request)
+    recorded = new_transcript(shop, request)
     yield recorded
     recorded.check()
 
 
-def _transcript(compute: CommandLine, request: pytest.FixtureRequest) -> Transcript:
+def new_transcript(compute: CommandLine, request: pytest.FixtureRequest) -> Transcript:
+    """The transcript of a test with this command line; call its `check` at the end."""
     module = request.path.stem.removeprefix("test_")
     test = request.node.name.removeprefix("test_").replace("/", "_")
     replace = {str(compute.data): "WORLD", str(compute.home): "HOME"}

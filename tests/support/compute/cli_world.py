@@ -7,7 +7,14 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from compute.api.compute import Instance, Placement, ScaleSettings, Workload, WorkloadSpec
+from compute.api.compute import (
+    Instance,
+    Placement,
+    ScaleSettings,
+    Workload,
+    WorkloadDeployment,
+    WorkloadSpec,
+)
 from compute.api.conditions import ConditionType
 from compute.api.networking import LocationBinding, Network
 from compute.api.resource_manager import Project, ProjectOwnerRef, ProjectSpec
@@ -16,7 +23,7 @@ from compute.decide.conditions import is_true
 from compute.views.live import live_objects
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.api.meta import ObjectMeta
-from kubekit.client.client import Client
+from kubekit.client.client import Client, K
 from kubekit.client.http.client import HttpClient
 from kubekit.client.kubeconfig import load
 from tests.support.compute.builders import template
@@ -84,9 +91,7 @@ def make_workload(
     in_plane(data, f"project-{project}", create)
 
 
-def settle(
-    data: Path, project: str, kind: type, fits: Callable[[tuple[object, ...]], bool]
-) -> None:
+def settle(data: Path, project: str, kind: type[K], fits: Callable[[tuple[K, ...]], bool]) -> None:
     """Wait until the objects of a kind in the project fit."""
 
     async def wait(client: Client) -> None:
@@ -98,28 +103,30 @@ def settle(
     in_plane(data, f"project-{project}", wait)
 
 
-def has_reason(reason: str, city: str = "") -> Callable[[tuple[Instance, ...]], bool]:
-    """Whether an Instance is not Ready for this reason."""
+def has_reason(reason: str) -> Callable[[tuple[Instance | WorkloadDeployment, ...]], bool]:
+    """Whether a condition of one of the objects has this reason."""
 
-    def fits(instances: tuple[Instance, ...]) -> bool:
-        return any(
-            condition.reason == reason
-            for instance in instances
-            if not city or city.lower() in instance.metadata.name
-            for condition in instance.status.conditions
-        )
+    def fits(objects: tuple[Instance | WorkloadDeployment, ...]) -> bool:
+        return any(c.reason == reason for each in objects for c in each.status.conditions)
 
     return fits
 
 
-def configure(data: Path, context: str, name: str, settings: Mapping[str, str] | None) -> None:
+def configure(
+    data: Path,
+    context: str,
+    name: str,
+    settings: Mapping[str, str] | None,
+    *,
+    namespace: str = "compute-system",
+) -> None:
     """Write the ConfigMap of settings of a plane's services; None deletes it."""
 
     async def write(client: Client) -> None:
         wanted = ConfigMap(
-            metadata=ObjectMeta(name=name, namespace="compute-system"), data=dict(settings or {})
+            metadata=ObjectMeta(name=name, namespace=namespace), data=dict(settings or {})
         )
-        existing = await client.find(ConfigMap, name, "compute-system")
+        existing = await client.find(ConfigMap, name, namespace)
         if existing is not None and settings is None:
             await client.delete(existing)
         elif existing is not None:
