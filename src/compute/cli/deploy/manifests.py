@@ -1,33 +1,64 @@
-"""Reading manifests: YAML or JSON, one document or several, from files or from stdin."""
+"""Reading manifests: YAML or JSON, one document or several, from files, folders or stdin."""
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Final
 
 from compute.cli.exits import Failure
 from kubekit.client import documents
 from kubekit.client.documents import DEPTH_LIMIT, DIGIT_LIMIT, SIZE_LIMIT
+
+_SUFFIXES: Final = (".yaml", ".yml", ".json")
 
 __all__ = ["DEPTH_LIMIT", "DIGIT_LIMIT", "SIZE_LIMIT", "Manifest", "read"]
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """One document, and the file that it is from."""
+    """One document, and where it is from."""
 
-    source: str
+    source: str  # the file
     document: dict[str, object]
+    position: int = 1  # of the document in the file
+    path: str = ""  # of the object in the document, where that is a List
+    text: bytes = field(default=b"", repr=False, compare=False)  # of the whole file
+
+    def location(self, path: str = "") -> str:
+        """The file, and the line of a field."""
+        from compute.cli.deploy.manifest_lines import line_of  # noqa: PLC0415 -- only for an error
+
+        line = line_of(self.text, self.position, f"{self.path}.{path}") if self.text else 0
+        return f"{self.source}, line {line}" if line else self.source
 
 
 def read(path: str) -> list[Manifest]:
-    """Every document of a file, or of stdin when the path is ``-``."""
+    """Every document of a file, of the files in a folder, or of stdin when the path is ``-``."""
+    if path not in {"", "-"} and Path(path).is_dir():
+        return [manifest for file in _files(Path(path)) for manifest in _read_one(str(file))]
+    return _read_one(path)
+
+
+def _files(folder: Path) -> list[Path]:
+    """The manifests of a folder, in the order of their names. Folders in it are not read."""
+    try:
+        files = sorted(f for f in folder.iterdir() if f.suffix in _SUFFIXES and f.is_file())
+    except OSError as error:
+        raise Failure(f"{folder}: cannot be read: {error.strerror}") from error
+    if not files:
+        raise Failure(f"{folder}: there is no manifest in it, such as web.yaml")
+    return files
+
+
+def _read_one(path: str) -> list[Manifest]:
     source, text = _text(path)
     try:
         values = documents.read(text)
     except documents.UnreadableDocument as error:
         raise Failure(f"{source}{error.location}: {error.problem}") from error
-    result = [m for i, value in enumerate(values, 1) for m in _manifests(source, i, value)]
+    origins = (Manifest(source, {}, position, "", text) for position in range(1, len(values) + 1))
+    result = [m for o, value in zip(origins, values, strict=True) for m in _manifests(o, value)]
     if not result:
         raise Failure(f"{source}: there is no document in it")
     return result
@@ -45,15 +76,17 @@ def _text(path: str) -> tuple[str, bytes]:
         raise Failure(f"{source}: cannot be read: {error.strerror}") from error
 
 
-def _manifests(source: str, position: int, document: object) -> Iterator[Manifest]:
+def _manifests(origin: Manifest, document: object) -> Iterator[Manifest]:
     """The document itself, or the items of a List; nothing for an empty document."""
     match document:
         case None:
             return
         case {"kind": "List", "items": [*items]}:
-            for item in items:
-                yield from _manifests(source, position, item)
+            for position, item in enumerate(items):
+                path = f"{origin.path}.items[{position}]".removeprefix(".")
+                yield from _manifests(replace(origin, path=path), item)
         case dict():
-            yield Manifest(source, document)
+            yield replace(origin, document=document)
         case _:
-            raise Failure(f"{source}, document {position}: not an object with apiVersion and kind")
+            where = f"{origin.source}, document {origin.position}"
+            raise Failure(f"{where}: not an object with apiVersion and kind")

@@ -1,6 +1,9 @@
 """Questions. They are asked on stderr and on a terminal only; without one the answer is never guessed."""
 
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from compute.cli.output.terminal import is_interactive
 
@@ -15,7 +18,8 @@ def confirmed(question: str, *, default: bool) -> bool:
     while True:
         print(f"{question} [{choices}]: ", end="", file=sys.stderr, flush=True)
         try:
-            answer = input().strip().casefold()
+            with _interruptible():
+                answer = input().strip().casefold()
         except EOFError:
             print(file=sys.stderr)
             return False
@@ -25,6 +29,16 @@ def confirmed(question: str, *, default: bool) -> bool:
             return True
         if answer in {"n", "no"}:
             return False
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let Ctrl-C end the question. The handler of asyncio would only note it, and wait for an answer."""
+    known = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, known)
 
 
 def notify(text: str = "") -> None:

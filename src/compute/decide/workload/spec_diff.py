@@ -119,6 +119,8 @@ def _template_phrase(path: Path, old: object, new: object) -> str:
             return f"ssh keys {_verb(old, new)}"
         case (*_, "resources", "instanceType"):
             return f"instance type: {_change(old, new)}"
+        case (*_, "networkInterfaces", "0", "network", "name"):
+            return f"network: {_change(old, new)}"
         case _:
             return f"{'.'.join(path)}: {_change(old, new)}"
 

@@ -3,20 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from compute.api import annotations
 from compute.api.compute import Workload
 from compute.api.instance_spec import Container
 from compute.decide.workload import spec_diff
+from compute.decide.workload_edits.manifests import TRANSIENT
 
-# Controllers and the commands for single cities write these; the history shows the note.
-_NOT_SHOWN: Final = (
-    annotations.REVISION_NOTE,
-    annotations.PAUSED,
-    annotations.PAUSED_CITIES,
-    annotations.RESTARTED_CITIES,
-    annotations.CITY_TEMPLATES,
-    annotations.REPLACED_INSTANCES,
-)
 _ABSENT: Final = "none"
 
 
@@ -33,7 +24,7 @@ def phrases(existing: Workload | None, wanted: Workload) -> tuple[str, ...]:
 
 
 def _shown(known: Mapping[str, str]) -> dict[str, str]:
-    return {key: value for key, value in known.items() if key not in _NOT_SHOWN}
+    return {key: value for key, value in known.items() if key not in TRANSIENT}
 
 
 def _changes(what: str, old: dict[str, str], new: dict[str, str]) -> Iterator[str]:

@@ -159,8 +159,8 @@ def instance_type(text: str, known: Collection[str] = INSTANCE_TYPES) -> str:
         return spellings[text]
     near = nearest(text, spellings)
     hint = f"; did you mean {spellings[near]}?" if near else ""
-    problem = f"there is no instance type {_quoted(text)}{hint} Known: {', '.join(known)}"
-    raise FlagError("--instance-type", problem if near else problem.replace(" Known", "; known"))
+    problem = f"there is no instance type {_quoted(text)}, only {', '.join(known)}{hint}"
+    raise FlagError("--instance-type", problem)
 
 
 def _spellings(name: str) -> Iterable[str]:

@@ -12,6 +12,7 @@ from typing import Final, cast
 import msgspec
 from msgspec.structs import replace
 
+from compute.api import annotations
 from compute.api.compute import Workload
 from compute.decide.deployment.template import restamped, restart_stamp
 from compute.decide.overrides import pruned
@@ -20,6 +21,17 @@ from kubekit.api import scheme
 from kubekit.api.kinds.core import Secret
 from kubekit.api.meta import K, ObjectMeta, with_spec
 
+# Annotations of single changes: of cities and Instances, and the note on the last change.
+TRANSIENT: Final = frozenset(
+    {
+        annotations.REVISION_NOTE,
+        annotations.PAUSED,
+        annotations.PAUSED_CITIES,
+        annotations.RESTARTED_CITIES,
+        annotations.CITY_TEMPLATES,
+        annotations.REPLACED_INSTANCES,
+    }
+)
 # Whatever others refer to comes before what refers to it; Workloads are last.
 _ORDER: Final = ("Namespace", "ServiceAccount", "Secret", "ConfigMap", "Network", "NetworkPolicy")
 
@@ -68,10 +80,17 @@ def rank(kind: str) -> int:
 
 
 def bare(workload: Workload) -> Mapping[str, object]:
-    """The Workload as a file holds it: nothing that a server or a controller writes."""
-    document: dict[str, object] = msgspec.json.decode(
-        scheme.encode(new(workload, workload.metadata.namespace))
+    """The Workload as a file holds it: nothing that a server, a controller or a single change writes."""
+    meta = ObjectMeta(
+        name=workload.metadata.name,
+        namespace=workload.metadata.namespace,
+        labels=workload.metadata.labels,
+        annotations={k: v for k, v in workload.metadata.annotations.items() if k not in TRANSIENT},
     )
+    plain = replace(
+        with_spec(workload, template=restamped(workload.spec.template, None)), metadata=meta
+    )
+    document: dict[str, object] = msgspec.json.decode(scheme.encode(plain))
     document.pop("status", None)
     return document
 

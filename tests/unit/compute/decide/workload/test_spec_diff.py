@@ -144,9 +144,7 @@ def test_lists_without_names_are_matched_by_position():
         ),
     )
 
-    assert spec_diff.describe(BASE, new) == (
-        "template.spec.networkInterfaces.0.network.name: default → private",
-    )
+    assert spec_diff.describe(BASE, new) == ("network: default → private",)
 
 
 def test_a_default_is_no_change():

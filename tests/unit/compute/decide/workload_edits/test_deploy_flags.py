@@ -110,6 +110,6 @@ def test_an_unknown_instance_type_names_the_nearest():
         instance_type("huge")
 
     assert near.value.problem == (
-        f'there is no instance type "d1-standart-2"; did you mean {KNOWN}? Known: {KNOWN}'
+        f'there is no instance type "d1-standart-2", only {KNOWN}; did you mean {KNOWN}?'
     )
-    assert far.value.problem == f'there is no instance type "huge"; known: {KNOWN}'
+    assert far.value.problem == f'there is no instance type "huge", only {KNOWN}'

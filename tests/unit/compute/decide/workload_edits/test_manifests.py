@@ -99,8 +99,19 @@ def test_what_others_refer_to_is_written_first():
 
 
 def test_a_file_of_a_workload_has_nothing_of_the_server():
-    """It can be created again somewhere else."""
-    document = bare(with_metadata(workload(), resource_version="7"))
+    """It can be created again somewhere else. Restarts and notes are of the past."""
+    read = with_metadata(
+        workload(template=template(annotations=STAMP)),
+        resource_version="7",
+        finalizers=("compute",),
+        annotations={annotations.REVISION_NOTE: "{}", annotations.MAX_UNAVAILABLE: "2"},
+    )
+    document = bare(read)
 
-    assert document["metadata"] == {"name": "web", "namespace": "default"}
+    assert document["metadata"] == {
+        "name": "web",
+        "namespace": "default",
+        "annotations": {annotations.MAX_UNAVAILABLE: "2"},
+    }
     assert list(document) == ["apiVersion", "kind", "metadata", "spec"]
+    assert "restartedAt" not in str(document)

@@ -1,0 +1,194 @@
+"""A deploy from its plan to the end of its rollouts."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from compute.api.compute import Workload
+from compute.cli.change.rollout_follow import follow_rollout
+from compute.cli.deploy.deploy_options import DeployInputs
+from compute.cli.deploy.object_changes import ObjectChange
+from compute.cli.deploy.plan_text import plan_text, result_line
+from compute.cli.deploy.planning import DeployPlan, plan_of
+from compute.cli.deploy.saved_manifest import SavedManifest, manifest_to_save
+from compute.cli.deploy.writing import create_network, written
+from compute.cli.exits import Exit, Failure
+from compute.cli.invocation import typed
+from compute.cli.output.formats import show_data, show_names
+from compute.cli.output.tables import plain
+from compute.cli.shell.access_gate import require_access
+from compute.cli.shell.prompts import can_ask, confirmed, notify
+from compute.cli.shell.session import Session
+from compute.cli.streams import show
+from compute.views.deploy_plans import action_of
+
+
+@dataclass(frozen=True, slots=True)
+class DeployMode:
+    """How far a deploy goes, and what it prints."""
+
+    yes: bool
+    output: str
+    dry_run: str | None  # client or server
+    diff: bool
+    exit_code: bool
+    detach: bool
+    timeout: timedelta
+    save: str | None
+
+    @property
+    def writes(self) -> bool:
+        return self.dry_run is None and not self.diff
+
+
+async def run_deploy(session: Session, inputs: DeployInputs, mode: DeployMode) -> int:
+    """Plan, ask, write, and wait for the rollouts."""
+    if mode.writes:
+        await require_access(session)
+    plan = await plan_of(session, inputs)
+    saved = _to_save(plan, mode)
+    if not plan.view.differs:
+        return _unchanged(plan, mode, saved)
+    if mode.output == "table" or (mode.writes and can_ask() and not mode.yes):
+        say = notify if mode.writes else show
+        say(plan_text(plan.view, session.target.where))
+    if not mode.writes:
+        return await _dry(session, plan, mode, saved)
+    if not _goes_on(plan, mode):
+        notify("Aborted: nothing was changed.")
+        return Exit.OK
+    for namespace, name in plan.missing:
+        await create_network(session, namespace, name)
+    return await _write(session, plan, inputs, mode, saved)
+
+
+def _to_save(plan: DeployPlan, mode: DeployMode) -> SavedManifest | None:
+    if mode.save is None:
+        return None
+    (change,) = plan.workloads
+    assert isinstance(change.wanted, Workload)
+    return manifest_to_save(change.wanted, mode.save, yes=mode.yes)
+
+
+def _unchanged(plan: DeployPlan, mode: DeployMode, saved: SavedManifest | None) -> int:
+    """The end of a deploy that has nothing to do."""
+    if saved is not None:
+        saved.write()
+    _emit(plan, mode)
+    if mode.output == "table":
+        titles = ", ".join(change.title for change in plan.changes)
+        verb = "is" if len(plan.changes) == 1 else "are"
+        say = notify if mode.writes else show
+        say(f"No changes: {plain(titles)} {verb} as wanted.")
+    return Exit.OK
+
+
+async def _dry(
+    session: Session, plan: DeployPlan, mode: DeployMode, saved: SavedManifest | None
+) -> int:
+    """The end of a deploy that only shows what it would do."""
+    if mode.dry_run == "server":
+        for change in plan.changes:
+            if change.is_change:
+                await written(session, change, dry_run=True)
+    if saved is not None:
+        saved.write()
+    _emit(plan, mode)
+    if mode.output == "table" and mode.dry_run:
+        accepted = "; the server accepts it" if mode.dry_run == "server" else ""
+        notify(f"\nDry run: nothing was changed{accepted}.")
+    return Exit.DIFFERS if mode.exit_code else Exit.OK
+
+
+def _emit(plan: DeployPlan, mode: DeployMode) -> None:
+    """Print the plan in a format for programs."""
+    if mode.output == "name":
+        for change in plan.changes:
+            show_names(change.wanted.kind.lower(), [change.wanted.metadata.name])
+    elif mode.output in {"json", "yaml"}:
+        show_data(plan.view, mode.output)
+
+
+def _goes_on(plan: DeployPlan, mode: DeployMode) -> bool:
+    """Whether the user wants it. Without a terminal, what needs an answer needs -y."""
+    if mode.yes:
+        return True
+    if not can_ask():
+        _refuse_unanswered(plan)
+        return True
+    notify()
+    for name in plan.view.missing_networks:
+        if not confirmed(f"Create the network {name}?", default=True):
+            return False
+    if plan.view.shortage:
+        return confirmed("Some instances will wait for quota. Apply?", default=False)
+    return confirmed("Apply?", default=True)
+
+
+def _refuse_unanswered(plan: DeployPlan) -> None:
+    for name in plan.view.missing_networks:
+        raise Failure(
+            f"network {name} does not exist, and nothing was changed; -y creates it",
+            Exit.NOT_FOUND,
+            next_step=f"compute networks create {name}",
+        )
+    if plan.view.shortage:
+        raise Failure(
+            f"the quota is too small: {plan.view.shortage}; nothing was changed, and -y deploys "
+            "it anyway",
+            Exit.BLOCKED,
+            next_step="compute quota",
+            reason="QuotaExceeded",
+        )
+
+
+async def _write(
+    session: Session,
+    plan: DeployPlan,
+    inputs: DeployInputs,
+    mode: DeployMode,
+    saved: SavedManifest | None,
+) -> int:
+    for change in plan.changes:
+        if change.is_change:
+            await written(session, change)
+        if mode.output == "table":
+            notify(result_line(change.title, action_of(change.existing, change.wanted)))
+    if saved is not None:
+        saved.write()
+    if inputs.publishes_nothing and mode.output == "table":
+        notify("The port is open in the container only: this platform publishes no URLs.")
+    names = [c.wanted.metadata.name for c in plan.workloads if c.is_change]
+    if mode.detach or not names:
+        _emit(plan, mode)
+        _say_how_to_look(names, mode)
+        return Exit.OK
+    if mode.output == "name":
+        _emit(plan, mode)
+    return await _follow(session, plan.workloads, mode)
+
+
+def _say_how_to_look(names: Iterable[str], mode: DeployMode) -> None:
+    if mode.output == "table":
+        for name in names:
+            notify(f"Not waiting. Look again with: {typed(f'compute rollout status {name}')}")
+
+
+async def _follow(session: Session, changes: Iterable[ObjectChange], mode: DeployMode) -> int:
+    """Follow the rollouts one after the other. The first that does not succeed is the result."""
+    failure: Failure | None = None
+    for change in changes:
+        if not change.is_change:
+            continue
+        meta = change.wanted.metadata
+        inside = replace(session, target=replace(session.target, namespace=meta.namespace))
+        try:
+            code = await follow_rollout(inside, meta.name, timeout=mode.timeout, output=mode.output)
+        except Failure as ended:
+            failure = failure or ended
+            continue
+        if code is not Exit.OK:
+            return code
+    if failure is not None:
+        raise failure
+    return Exit.OK
