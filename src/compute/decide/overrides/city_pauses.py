@@ -25,7 +25,10 @@ def named(workload: Workload) -> tuple[str, ...]:
 
 def paused_cities(workload: Workload) -> tuple[str, ...]:
     """The cities of the spec in which template changes are held back, in its order."""
-    return tuple(city for city in cities_of(workload) if is_paused(workload, city))
+    if is_wholly_paused(workload):
+        return cities_of(workload)
+    chosen = frozenset(named(workload))
+    return tuple(city for city in cities_of(workload) if city in chosen)
 
 
 def paused(workload: Workload, cities: Collection[str] = ()) -> Workload:

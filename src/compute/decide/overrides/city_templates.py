@@ -60,18 +60,20 @@ class CityTemplates:
         return self._own_hash if template is self._own else template_hash(template)
 
     def pin(self, city: str) -> CityPin | None:
-        """The pin that holds in a city, if any."""
+        """The pin that holds in a city, if any. One that is equal, restarts aside, pins nothing."""
         if city not in self._pins:
             return None
         if city not in self._read:
             pin = read_pin(self._pins[city])
-            self._read[city] = pin if pin and pin.instead == self._hash else None
+            self._read[city] = pin if pin and self._holds(pin) else None
         return self._read[city]
 
     def is_pinned(self, city: str) -> bool:
         """Whether a city runs another template than the others, restarts aside."""
-        pin = self.pin(city)
-        return pin is not None and unstamped_hash(pin.template) != self._hash
+        return self.pin(city) is not None
+
+    def _holds(self, pin: CityPin) -> bool:
+        return pin.instead == self._hash != unstamped_hash(pin.template)
 
     @cached_property
     def _own_hash(self) -> str:

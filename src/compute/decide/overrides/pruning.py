@@ -16,7 +16,8 @@ def pruned(workload: Workload) -> Workload:
     cities = cities_of(workload)
     stamps = city_restarts.stamps_of(workload)
     requests = replaced_instances.fitting(workload, replaced_instances.requests(workload))
-    paused = ",".join(city for city in cities if city in city_pauses.named(workload))
+    paused_by_name = frozenset(city_pauses.named(workload))
+    paused = ",".join(city for city in cities if city in paused_by_name)
     changes = {
         annotations.PAUSED_CITIES: paused or None,
         annotations.RESTARTED_CITIES: text_of({c: stamps[c] for c in cities if c in stamps}),

@@ -12,7 +12,12 @@ from compute.api import annotations
 from compute.api.compute import Workload
 from compute.api.instance_spec import InstanceTemplate
 from compute.decide import json_annotations
-from compute.decide.overrides import CityTemplates, can_be_replaced, city_pauses, city_templates
+from compute.decide.overrides import (
+    CityTemplates,
+    city_pauses,
+    city_templates,
+    replaced_instances,
+)
 from compute.decide.overrides.annotated import cities_of
 from compute.decide.overrides.stamps import is_stamp
 from compute.decide.validation.grammar import nearest
@@ -43,7 +48,7 @@ def check_overrides(path: Path, meta: ObjectMeta, old: ObjectMeta | None) -> Ite
 
 
 def override_warnings(path: Path, workload: Workload) -> Iterator[str]:
-    """Cities and Instances that the spec does not have: nothing happens there."""
+    """Entries without effect: of cities and Instances that the spec does not have, and old pins."""
     at, cities, known = (
         path.child("annotations"),
         cities_of(workload),
@@ -56,10 +61,16 @@ def override_warnings(path: Path, workload: Workload) -> Iterator[str]:
             near = nearest(city, cities)
             hint = f'; did you mean "{near}"?' if near else ""
             yield f'{at.key(key)}: the spec does not name the city "{city}"{hint}'
-    for name in json_annotations.entries(known, annotations.REPLACED_INSTANCES):
-        if not can_be_replaced(workload, name):
-            field = at.key(annotations.REPLACED_INSTANCES)
-            yield f'{field}: the spec has no instance "{name}"'
+    requests = replaced_instances.requests(workload)
+    fitting = replaced_instances.fitting(workload, requests)
+    for name in (each for each in requests if each not in fitting):
+        field = at.key(annotations.REPLACED_INSTANCES)
+        yield f'{field}: the spec has no instance "{name}"'
+    templates = CityTemplates(workload)
+    for city in json_annotations.entries(known, annotations.CITY_TEMPLATES):
+        if city in cities and not templates.is_pinned(city):
+            field = at.key(annotations.CITY_TEMPLATES).key(city)
+            yield f"{field}: has no effect: the template has changed since, or is the same"
 
 
 def pins_to_authorize(

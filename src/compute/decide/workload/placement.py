@@ -26,7 +26,7 @@ from compute.decide.deployment import drains, handover
 from compute.decide.deployment.drains import Grace
 from compute.decide.networking import network_use
 from compute.decide.networking.network_use import Lack
-from compute.decide.overrides import CityTemplates, is_paused, replaced_instances
+from compute.decide.overrides import CityTemplates, paused_cities, replaced_instances
 from compute.decide.writes import Update, change
 from kubekit.api.meta import ObjectMeta, OwnerReference, with_metadata, with_spec
 
@@ -144,14 +144,18 @@ def _numbers_only(update: Update[WorkloadDeployment]) -> Update[WorkloadDeployme
 def _wanted(
     workload: Workload, existing: dict[str, WorkloadDeployment]
 ) -> Iterable[WorkloadDeployment]:
-    templates, replacements = CityTemplates(workload), replaced_instances.by_deployment(workload)
+    templates, paused = CityTemplates(workload), frozenset(paused_cities(workload))
+    replacements = replaced_instances.by_deployment(workload)
     for (placement, city), scale in joins.expected(workload).items():
         desired = _deployment(workload, placement, city, scale, templates.of(city))
+        own = dict(desired.metadata.annotations)
         if requests := replacements.get(desired.metadata.name):
-            known = desired.metadata.annotations | {annotations.REPLACED_INSTANCES: requests}
-            desired = with_metadata(desired, annotations=known)
+            own[annotations.REPLACED_INSTANCES] = requests
+        if city in paused:
+            own[annotations.PAUSED] = "true"
+        desired = with_metadata(desired, annotations=own)
         current = existing.get(desired.metadata.name)
-        yield _held_back(desired, current) if current and is_paused(workload, city) else desired
+        yield _held_back(desired, current) if current and city in paused else desired
 
 
 def _placed(
@@ -211,8 +215,6 @@ def _deployment(
 ) -> WorkloadDeployment:
     meta = workload.metadata
     inherited = {k: meta.annotations[k] for k in _INHERITED if k in meta.annotations}
-    if is_paused(workload, city):
-        inherited[annotations.PAUSED] = "true"
     return WorkloadDeployment(
         metadata=ObjectMeta(
             name=names.deployment(meta.name, placement, city),

@@ -3,6 +3,7 @@ import pytest
 
 from compute.api import finalizers
 from compute.api.reasons import NeighbourReason, Owner, Reason
+from compute.decide import overrides
 from compute.decide.explain import explain_deployment, explain_reason, explain_workload
 from tests.support.compute.builders import NOW, condition, placement
 from tests.support.compute.explain_builders import quota
@@ -265,6 +266,20 @@ def test_a_paused_workload_says_so():
         "The rollout is paused: running instances keep the template they have."
     )
     assert got.next_step == "Run `compute rollout resume web` to continue."
+
+
+def test_a_workload_that_is_paused_in_a_city_names_it():
+    """All of its cities by name are the whole of it."""
+    deployments = [given(1, SERVING), given(1, SERVING, city="LHR")]
+    in_one = explain_workload(overrides.paused(counted(), ("LHR",)), deployments, [], NOW)
+    in_both = explain_workload(overrides.paused(counted(), ("DFW", "LHR")), deployments, [], NOW)
+
+    assert (in_one.healthy, in_one.reason) == (True, "Paused")
+    assert in_one.cause == (
+        "Workload web has 2 of 2 instances ready. "
+        "The rollout is paused in LHR: running instances keep the template they have."
+    )
+    assert in_both == explain_workload(counted(paused=True), deployments, [], NOW)
 
 
 def test_a_paused_workload_that_fails_says_both():

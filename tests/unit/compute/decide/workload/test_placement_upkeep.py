@@ -2,6 +2,7 @@
 
 import msgspec
 
+from compute.api import annotations
 from compute.api.compute import WorkloadDeployment, WorkloadSpec
 from compute.api.instance_spec import InstanceTemplate, NetworkInterface, NetworkRef
 from compute.decide import overrides
@@ -107,3 +108,44 @@ def test_while_a_network_is_missing_numbers_change_and_places_are_cleared():
     assert update.desired.spec.scale_settings.min_replicas == 7
     assert update.desired.spec.template == WEB.spec.template
     assert [d.metadata.name for d in got.delete] == ["web-a-lhr"]
+
+
+def test_a_paused_city_keeps_its_template_while_the_others_get_the_new_one():
+    """Its deployment inherits the pause, so that the cell holds back what it has not rolled yet."""
+    newer = msgspec.structs.replace(WEB, spec=with_template(WEB.spec, NEWER))
+    got = subject.split(overrides.paused(newer, ("LHR",)), made(), OFFERED, NOW)
+    assert {
+        u.desired.spec.city_code: (u.desired.spec.template, u.desired.metadata.annotations)
+        for u in got.update
+    } == {
+        "DFW": (NEWER, {}),
+        "LHR": (WEB.spec.template, {annotations.PAUSED: "true"}),
+    }
+
+
+def test_a_pause_of_a_city_that_the_spec_no_longer_has_changes_no_deployment():
+    """It neither pauses the others, nor keeps the city."""
+    present = overrides.paused(WEB, ("LHR",))
+    shrunk = msgspec.structs.replace(
+        present, spec=msgspec.structs.replace(WEB.spec, placements=(placement("a", "DFW"),))
+    )
+    got = subject.split(shrunk, made(), OFFERED, NOW)
+    assert [d.metadata.annotations for d in got.keep if d.spec.city_code == "DFW"] == [{}]
+    gone = subject.split(shrunk, made()[:1], OFFERED, NOW)
+    assert (gone.keep, gone.update, gone.create) == (made()[:1], (), ())
+
+
+def test_a_request_reaches_only_the_deployment_of_its_instance_and_ends_with_it():
+    """The absence of requests is copied too, and annotations of others stay."""
+    asked = overrides.replaced(WEB, ("web-a-lhr-0",), NOW)
+    noted = tuple(with_meta(d, annotations={"example.com/theirs": "x"}) for d in made())
+    (update,) = subject.split(asked, noted, OFFERED, NOW).update
+    text = '{"web-a-lhr-0":"2026-06-01T12:00:00Z"}'
+    assert update.desired.metadata.annotations == {
+        "example.com/theirs": "x",
+        annotations.REPLACED_INSTANCES: text,
+    }
+    there = (noted[0], update.desired)
+    assert subject.split(asked, there, OFFERED, NOW).update == ()
+    (ended,) = subject.split(WEB, there, OFFERED, NOW).update
+    assert ended.desired.metadata.annotations == {"example.com/theirs": "x"}

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from compute.api.compute import WorkloadDeployment
+from compute.decide import overrides
 from compute.decide.deployment.template import template_hash
 from compute.decide.workload import placement as placing, serving
 from tests.support.compute.builders import NOW, condition, instance, placement, template, workload
@@ -75,6 +76,23 @@ def test_a_deployment_that_is_asked_for_something_else_says_nothing(changes):
     """It is of another spec."""
     first, other = deployments()
     assert not serving.reported(WEB, [_with_spec(first, **changes), other])
+
+
+def test_a_city_that_was_restarted_alone_serves():
+    """Its template differs from that of the spec by its stamp only."""
+    present = overrides.restarted(WEB, ("LHR",), NOW)
+    stamped = overrides.template_for(present, "LHR")
+    first, other = deployments()
+    assert not serving.reported(present, [first, other])
+    assert serving.reported(present, [first, _with_spec(other, template=stamped)])
+
+
+def test_a_city_that_is_pinned_does_not_serve_the_spec():
+    """However well it runs: the spec is not what it runs."""
+    old = template("registry.test/web:0")
+    present = overrides.pinned(WEB, {"LHR": (1, old)})
+    first, other = deployments()
+    assert not serving.reported(present, [first, _with_spec(other, template=old)])
 
 
 def test_a_deployment_on_its_way_out_serves_nothing():

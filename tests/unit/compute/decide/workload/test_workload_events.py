@@ -185,3 +185,36 @@ def test_a_split_names_its_cities_as_far_as_there_is_room():
     assert (removed.reason, removed.note) == ("DeploymentsRemoved", "Removing 1 deployment: C00")
     assert workload_events.split([]) is None
     assert workload_events.withdrawn([]) is None
+
+
+def paused(where=""):
+    return condition("Paused", "True", Reason.PAUSED, f"paused{where}: changes are held back")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        pytest.param((), (available(),), None, id="never paused"),
+        pytest.param((), (paused(),), ("Paused", "Paused: changes are held back"), id="paused"),
+        pytest.param((paused(),), (available(), paused()), None, id="still paused"),
+        pytest.param(
+            (paused(),),
+            (paused(" in DFW"),),
+            ("Paused", "Paused in DFW: changes are held back"),
+            id="paused elsewhere",
+        ),
+        pytest.param(
+            (paused(),),
+            (),
+            ("Resumed", "No city is paused any more: template changes are applied"),
+            id="resumed",
+        ),
+        pytest.param((condition("Paused", "False"),), (), None, id="not paused before"),
+    ],
+)
+def test_a_pause_and_its_end_are_events(before, after, expected):
+    """Once for each pause that begins, changes or ends."""
+    event = workload_events.pause(before, after)
+    assert (event and (event.type, event.reason, event.note)) == (
+        expected and ("Normal", *expected)
+    )
