@@ -175,7 +175,7 @@ class NeighbourReason(KnownReason):
     PROJECT_NAME_CONFLICT = user(
         "ProjectNameConflict",
         "Another project has that name, or no plane can have it.",
-        "Create the project under another name, and choose it with `compute config use-project`.",
+        "Create the project under another name, and choose it with `compute config use-project NAME`.",
     )
     PROJECT_SUSPENDED = user(
         "ProjectSuspended",

@@ -28,7 +28,7 @@ HELP_OPTIONS: Final = {"help_option_names": ["-h", "--help"]}
 _ALWAYS: Final = (Exit.OK, Exit.ERROR, Exit.USAGE)
 
 # The options that choose the target: flag, short flag, placeholder, and help.
-_TARGET_OPTIONS: Final = (
+TARGET_OPTIONS: Final = (
     ("--project", "", "NAME", "The project."),
     ("--namespace", "-n", "NAME", "The namespace in the project."),
     ("--context", "", "NAME", "A context of the kubeconfig."),
@@ -39,10 +39,10 @@ _TARGET_OPTIONS: Final = (
     ("--org", "", "NAME", "The organization."),
     ("--data", "", "DIR", "The folder of a world that `compute up` runs on this machine."),
 )
-_TARGET_NAMES: Final = frozenset(names[0].strip("-").replace("-", "_") for names in _TARGET_OPTIONS)
+_TARGET_NAMES: Final = frozenset(names[0].strip("-").replace("-", "_") for names in TARGET_OPTIONS)
 _COMPLETED_BY: Final = {"--project": values.projects, "--context": values.contexts}
 _WITH_VALUE: Final = frozenset(
-    {"-o", "--output", *(flag for names in _TARGET_OPTIONS for flag in names[:2] if flag)}
+    {"-o", "--output", *(flag for names in TARGET_OPTIONS for flag in names[:2] if flag)}
 )
 
 
@@ -97,7 +97,7 @@ class _Explained(click.Command):
         if self.has_target:
             with formatter.section("Target options"):
                 formatter.write_text(
-                    f"{' '.join(names[0] for names in _TARGET_OPTIONS)}; "
+                    f"{' '.join(names[0] for names in TARGET_OPTIONS)}; "
                     + spelled("`compute config view` shows which one is in effect.")
                 )
 
@@ -144,7 +144,7 @@ def _target_options(own: Sequence[click.Parameter]) -> list[click.Option]:
             expose_value=False, hidden=True, callback=keep_flag,
             shell_complete=_COMPLETED_BY.get(names[0]),
         )
-        for *names, metavar, text in _TARGET_OPTIONS if names[0] not in taken
+        for *names, metavar, text in TARGET_OPTIONS if names[0] not in taken
     ]  # fmt: skip
 
 
