@@ -79,7 +79,7 @@ async def follow_rollout(
         raise await not_found(session, name) from None
     except asyncio.CancelledError:
         screen.close()
-        return _detached(name)
+        return detached(name)
     finally:
         screen.close()
     if output in {"json", "yaml"}:
@@ -180,7 +180,7 @@ def _report(view: RolloutView, session: Session) -> None:
         notify()
 
 
-def _detached(name: str) -> Exit:
+def detached(name: str) -> Exit:
     """The answer to Ctrl-C: the rollout goes on without this command."""
     task = asyncio.current_task()
     if task is not None:

@@ -38,6 +38,19 @@ async def read_workload(session: Session, name: str) -> Workload:
         raise await not_found(session, name) from error
 
 
+async def read_to_change(session: Session, name: str, cities: Iterable[str] = ()) -> Workload:
+    """The Workload, which runs in these cities and is not being deleted."""
+    workload = await read_workload(session, name)
+    if workload.deleting:
+        raise Failure(
+            f"workload {name} is being deleted; nothing was changed",
+            Exit.CONFLICT,
+            next_step=f"compute wait {name} --for deleted",
+        )
+    check_cities(workload, cities)
+    return workload
+
+
 async def change_workload(
     session: Session, name: str, change: Callable[[Workload], Workload]
 ) -> Changed:

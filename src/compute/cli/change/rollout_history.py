@@ -1,0 +1,202 @@
+"""`compute rollout history`: the revisions of a workload, and one of them in full."""
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+import click
+
+from compute.api import labels
+from compute.api.compute import Instance, Workload
+from compute.cli.change.workload_change import read_workload
+from compute.cli.completion import values
+from compute.cli.exits import Exit, Failure
+from compute.cli.invocation import typed
+from compute.cli.output import phrases
+from compute.cli.output.formats import as_yaml, output_option, show_data, show_names
+from compute.cli.output.line_diffs import line_diff
+from compute.cli.output.tables import block, plain, table
+from compute.cli.output.terminal import styled, width
+from compute.cli.shell.commands import command as compute_command
+from compute.cli.shell.parameters import workload_argument
+from compute.cli.shell.prompts import notify
+from compute.cli.shell.session import Session, in_project
+from compute.cli.streams import show
+from compute.decide.workload.history import RevisionStatus
+from compute.views.reading import ProjectReader
+from compute.views.revisions import (
+    RevisionDiffView,
+    RevisionView,
+    revision_diff,
+    revision_views,
+)
+from kubekit.api import times
+from kubekit.api.kinds.core import ConfigMap
+from kubekit.client.options import ListOptions
+
+_HEADERS: Final = ("REV", "WHEN", "IMAGE", "CHANGES", "BY", "STATUS", "CITIES")
+_COLOURS: Final = {
+    RevisionStatus.ACTIVE.value: "green",
+    RevisionStatus.FAILED.value: "red",
+    RevisionStatus.ROLLED_BACK.value: "yellow",
+}
+_LONGEST: Final = 40  # characters of an image, and of the changes
+_ALL: Final = 1000
+
+
+@compute_command(
+    examples=(
+        "compute rollout history web",
+        "compute rollout history web --revision 3",
+        "compute rollout history web -o json",
+    ),
+    exits=(Exit.UNKNOWN, Exit.NOT_FOUND),
+    target=True,
+)
+@workload_argument
+@click.option(
+    "--revision", type=click.IntRange(min=1), default=None, metavar="N",
+    shell_complete=values.revisions,
+    help="Show the whole spec of this revision, and its differences from the one before.",
+)  # fmt: skip
+@output_option("table", "wide", "json", "yaml", "name")
+def command(name: str, revision: int | None, output: str) -> int:
+    """List the revisions of a workload: what changed, who changed it, and where each runs now.
+
+    A revision that never ran in every city has failed. Values of environment variables are masked.
+    """
+    return in_project(lambda session: _history(session, name, revision or 0, output))
+
+
+async def _history(session: Session, name: str, number: int, output: str) -> Exit:
+    workload = await read_workload(session, name)
+    reader = ProjectReader(session.client, session.namespace)
+    owned = ListOptions(label_selector=f"{labels.WORKLOAD_UID}={workload.metadata.uid}")
+    revisions, instances = await asyncio.gather(
+        reader.history(name), reader.if_served(Instance, owned)
+    )
+    views = revision_views(workload, revisions, instances)
+    if number:
+        _show_one(_one(number, workload, revisions, instances), session.now(), output)
+    elif output == "name":
+        show_names("revision", [str(view.rev) for view in views])
+    elif output not in {"table", "wide"}:
+        show_data(views, output)
+    elif views:
+        show(_table(views, session.now(), wide=output == "wide"))
+        notify(
+            f"\nShow one with: {typed(f'compute rollout history {name} --revision {views[0].rev}')}"
+        )
+    else:
+        notify(f"Workload {name} has no revisions yet.")
+    return Exit.OK
+
+
+def _one(
+    number: int,
+    workload: Workload,
+    revisions: ConfigMap | None,
+    instances: Sequence[Instance] | None,
+) -> RevisionDiffView:
+    found = revision_diff(number, workload, revisions, instances)
+    if found is not None:
+        return found
+    name = workload.metadata.name
+    known = [str(view.rev) for view in reversed(revision_views(workload, revisions, instances))]
+    which = f"known: {', '.join(known)}" if known else "it has none yet"
+    raise Failure(
+        f"workload {name} has no revision {number}; {which}",
+        Exit.NOT_FOUND,
+        next_step=f"compute rollout history {name}",
+        reason="NotFound",
+    )
+
+
+def _table(views: Sequence[RevisionView], now: datetime, *, wide: bool) -> str:
+    noted = any(view.note for view in views)
+    headers = (
+        *_HEADERS, *(("SERVED", "TEMPLATE") if wide else ()), *(("NOTE",) if noted else ()),
+    )  # fmt: skip
+    rows = [_row(view, now, wide=wide)[: len(headers)] for view in views]
+    return table(headers, rows, width=0 if wide else width(sys.stdout), style=_coloured)
+
+
+def _row(view: RevisionView, now: datetime, *, wide: bool) -> tuple[str, ...]:
+    return (
+        str(view.rev),
+        _age(view.timestamp, now),
+        view.image if wide else _end(view.image),
+        view.changes if wide else _start(view.changes),
+        view.actor or phrases.NONE,
+        view.status.value,
+        _cities(view, _ALL if wide else 3),
+        *((_age(view.healthy_at, now), view.template_hash or phrases.NONE) if wide else ()),
+        view.note or phrases.NONE,
+    )
+
+
+def _show_one(view: RevisionDiffView, now: datetime, output: str) -> None:
+    if output == "name":
+        show_names("revision", [str(view.revision.rev)])
+    elif output in {"json", "yaml"}:
+        show_data(view, output)
+    else:
+        show("\n".join(_page(view, now)))
+
+
+def _page(view: RevisionDiffView, now: datetime) -> list[str]:
+    """One revision: a header, its spec, and what is different from the one before."""
+    of = view.revision
+    served = (
+        f"{_age(of.healthy_at, now)} ago, in every city" if of.healthy_at else "never everywhere"
+    )
+    header = [
+        ("Revision", f"{of.rev}, {of.status.value}"),
+        ("When", f"{_age(of.timestamp, now)} ago" + (f", by {of.actor}" if of.actor else "")),
+        ("Changes", of.changes),
+        *([("Note", of.note)] if of.note else []),
+        ("Served", served),
+        ("Runs in", _cities(of, _ALL)),
+    ]
+    lines = [f"{label:<10} {plain(text)}" for label, text in header]
+    if of.spec is None:
+        return [*lines, "", "Its spec cannot be read."]
+    return [*lines, "", block(as_yaml({"spec": of.spec})), *_differences(view)]
+
+
+def _differences(view: RevisionDiffView) -> list[str]:
+    if view.before is None:
+        return []
+    if view.before_spec is None:
+        return ["", f"The spec of revision {view.before} cannot be read."]
+    texts = [as_yaml({"spec": spec}) for spec in (view.before_spec, view.revision.spec)]
+    found = line_diff(
+        texts[0], texts[1], f"revision {view.before}", f"revision {view.revision.rev}"
+    )
+    return ["", *(found or [f"No difference from revision {view.before}."])]
+
+
+def _cities(view: RevisionView, most: int) -> str:
+    return "?" if view.cities is None else phrases.listed(view.cities, most)
+
+
+def _age(timestamp: str, now: datetime) -> str:
+    try:
+        return phrases.age(times.parse(timestamp), now)
+    except times.TimeError:
+        return phrases.NONE
+
+
+def _end(image: str) -> str:
+    return image if len(image) <= _LONGEST else f"…{image[1 - _LONGEST :]}"
+
+
+def _start(changes: str) -> str:
+    return changes if len(changes) <= _LONGEST else f"{changes[: _LONGEST - 1]}…"
+
+
+def _coloured(_: int, text: str) -> str:
+    colour = _COLOURS.get(text.strip())
+    return styled(text, colour) if colour else text
