@@ -1,10 +1,12 @@
 """Admission of Workloads."""
 
+import json
 from typing import Any
 
 import msgspec
 import pytest
 
+from compute.api import annotations
 from compute.api.resource_manager import Project, ProjectOwnerRef, ProjectSpec
 from compute.controllers.management.admission.workload_admission import (
     WorkloadAdmission,
@@ -12,6 +14,7 @@ from compute.controllers.management.admission.workload_admission import (
     defaults,
     project_of,
 )
+from compute.decide.deployment.template import unstamped_hash
 from kubekit.api.errors import Forbidden, Invalid, Unavailable
 from kubekit.api.kinds.authentication import UserInfo
 from kubekit.api.kinds.authorization import SubjectAccessReview
@@ -22,8 +25,8 @@ from kubekit.client.transport import Document, ResourceLocation
 from kubekit.plane.local import LocalTransport, RecordClient
 from kubekit.plane.registry.kinds import Kinds
 from kubekit.runtime.requests import cluster_name
-from tests.support.compute.validation_builders import ABSENT, changed, machine, sandbox
-from tests.support.compute.workload_builders import PROJECT, Story, binding
+from tests.support.compute.validation_builders import ABSENT, changed, decoded, machine, sandbox
+from tests.support.compute.workload_builders import PROJECT, Story, binding, network
 from tests.support.kubekit import stage as stages
 from tests.support.kubekit.stage import Stage, staged
 
@@ -204,6 +207,67 @@ def test_a_user_who_changes_the_spec_needs_permission_too(tmp_path):
         await refused(stage, sandbox({IMAGE: "registry.test/web:2"}), sandbox(), user=bob)
         noted = sandbox({"metadata/annotations": {"team": "blue"}})
         assert await asked(stage, noted, sandbox(), user=bob) == ()
+
+    judged(tmp_path, story)
+
+
+def pinned(network: str, **metadata: Any) -> Document:
+    """The sandbox with DFW pinned to an older template, which names this network."""
+    older = sandbox({IMAGE: "registry.test/web:0", f"{NETWORK}/name": network})
+    entry = {
+        "revision": 1,
+        "template": older["spec"]["template"],
+        "instead": unstamped_hash(decoded(sandbox()).spec.template),
+    }
+    text = json.dumps({"DFW": entry})
+    known = {"annotations": {annotations.CITY_TEMPLATES: text}}
+    return sandbox({"metadata": sandbox()["metadata"] | known | metadata})
+
+
+def test_a_user_who_pins_a_city_needs_permission_for_the_networks_of_its_template(tmp_path):
+    """The spec does not change, and the city's traffic goes through those networks."""
+
+    async def story(stage: Stage) -> None:
+        bob = UserInfo(username="bob")
+        why = await refused(stage, pinned("private"), sandbox(), user=bob)
+        assert (
+            "metadata.annotations[compute.datumapis.com/city-templates][DFW].template.spec."
+            "networkInterfaces[0].network: Forbidden" in why
+        )
+        assert "bob may not use the network default/private" in why
+        assert await asked(stage, pinned("private"), sandbox()) == ()
+        kept = pinned("private", labels={"team": "blue"})
+        assert await asked(stage, kept, pinned("private"), user=bob) == ()
+        assert await asked(stage, sandbox(), pinned("private"), user=bob) == ()
+
+    judged(tmp_path, story)
+
+
+def test_a_pin_cannot_attach_to_a_network_that_is_being_deleted(tmp_path):
+    """Unless the city is attached to it already."""
+
+    async def story(stage: Stage) -> None:
+        client = stage.client(PROJECT, "admin")
+        private = network("private")
+        held = msgspec.structs.replace(private.metadata, finalizers=("example.com/held",))
+        await client.create(msgspec.structs.replace(private, metadata=held))
+        await client.delete(private)
+        why = await refused(stage, pinned("private"), sandbox())
+        assert "default/private is being deleted" in why
+        restarted = pinned("private")
+        restarted["metadata"]["annotations"][annotations.RESTARTED_CITIES] = "{}"
+        assert await asked(stage, restarted, pinned("private")) == ()
+
+    judged(tmp_path, story)
+
+
+def test_settings_without_effect_are_warned_of(tmp_path):
+    """Also where the spec does not change."""
+
+    async def story(stage: Stage) -> None:
+        known = {annotations.PAUSED_CITIES: "DFV"}
+        (warning,) = await asked(stage, sandbox({"metadata/annotations": known}), sandbox())
+        assert warning.endswith('the spec does not name the city "DFV"; did you mean "DFW"?')
 
     judged(tmp_path, story)
 
