@@ -29,11 +29,15 @@ def _live(resource: str) -> Completer:
     ) -> "list[CompletionItem]":
         from compute.cli.completion.live_names import live_names  # noqa: PLC0415 -- as above
 
-        workload = str(ctx.params.get("name") or "")
-        names = live_names(resource, target_flags(ctx), workload)
+        names = live_names(resource, target_flags(ctx), _workload(ctx))
         return matching(names, incomplete, given(ctx, param))
 
     return complete
+
+
+def _workload(ctx: click.Context) -> str:
+    """The first argument. While an option lacks its value, arguments are not assigned yet."""
+    return str(ctx.params.get("name") or next(iter(ctx.args), ""))
 
 
 def matching(

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Literal, Protocol, TypeVar
 
 import click
-import msgspec
 
 from compute.cli.streams import show
 
@@ -47,6 +46,8 @@ def wants_json(arguments: Sequence[str]) -> bool:
 
 def show_data(value: object, output: str) -> None:
     """Print a view, or a sequence of views, in a format for programs."""
+    import msgspec  # noqa: PLC0415 -- help and completion have no data
+
     data = msgspec.to_builtins(value, str_keys=True)
     match output:
         case "json":
