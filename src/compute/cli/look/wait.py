@@ -11,6 +11,7 @@ import click
 
 from compute.api import labels
 from compute.api.compute import Instance, Workload, WorkloadDeployment
+from compute.cli.change.workload_change import not_found
 from compute.cli.exits import Exit, Failure
 from compute.cli.look.workload_names import workload_names
 from compute.cli.output.formats import output_option, show_data, show_names
@@ -111,7 +112,7 @@ async def _wait(
         decided += await _follow(session, awaited, goal, output)
     if output in {"json", "yaml"}:
         show_data(sorted(decided, key=lambda view: names.index(view.name)), output)
-    return _result(decided, goal)
+    return await _result(session, decided, goal)
 
 
 async def _follow(
@@ -176,12 +177,14 @@ def _shown(view: WaitView, output: str) -> WaitView:
     return view
 
 
-def _result(decided: Sequence[WaitView], goal: Goal) -> Exit:
+async def _result(session: Session, decided: Sequence[WaitView], goal: Goal) -> Exit:
     """Success if every workload has reached the goal; else a failure that names the worst."""
     open_ = [view for view in decided if not view.reached]
     if not open_:
         return Exit.OK
     worst = min(open_, key=lambda view: list(_CODES).index(view.state))
+    if len(decided) == 1 and worst.state == MISSING:
+        raise await not_found(session, worst.name)
     if len(decided) == 1:
         cause = f"workload {worst.name} {worst.text}"
     else:
