@@ -12,9 +12,9 @@ import click
 from compute.api.compute import Workload, WorkloadDeployment
 from compute.cli.change.workload_change import not_found
 from compute.cli.exits import Exit
-from compute.cli.look.event_table import EventTable
 from compute.cli.look.interruption import ends_on_interrupt
 from compute.cli.output import terminal
+from compute.cli.output.event_table import EventTable
 from compute.cli.output.formats import output_option, show_data
 from compute.cli.shell.commands import command as compute_command
 from compute.cli.shell.parameters import DURATION, city_option, optional_workload_argument

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from compute.cli.look.event_table import EventTable
+from compute.cli.output.event_table import EventTable
 from compute.views.events import EventFilter, EventOrigins, timeline
 from tests.support.compute.builders import NOW
 from tests.support.compute.event_builders import event
