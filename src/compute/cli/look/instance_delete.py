@@ -1,0 +1,181 @@
+"""`compute instances delete`: replaces an instance by a new one in its place."""
+
+import os
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+
+import click
+
+from compute.api import annotations
+from compute.api.compute import Instance, Workload, WorkloadDeployment
+from compute.cli.change.workload_change import change_workload
+from compute.cli.deploy.destroy import ASSUME_YES
+from compute.cli.exits import Exit, Failure
+from compute.cli.invocation import typed
+from compute.cli.look.instance_evidence import read_instance
+from compute.cli.output import phrases
+from compute.cli.output.formats import output_option, show_names
+from compute.cli.output.tables import plain
+from compute.cli.shell.commands import command as compute_command
+from compute.cli.shell.parameters import instance_argument, timeout_option
+from compute.cli.shell.prompts import can_ask, confirmed, notify
+from compute.cli.shell.session import Session, in_project
+from compute.decide import joins
+from compute.decide.instance_state import InstanceStanding, InstanceState, standing
+from compute.decide.overrides import can_be_replaced, replaced
+from compute.decide.overrides.replaced_instances import requests
+from compute.decide.ranking import rank
+from compute.views.live import LiveObjects, live_objects
+from kubekit.client.options import ListOptions
+
+_TICK = 1.0  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    name: str
+    assume_yes: bool
+    wait: bool
+    timeout: timedelta
+
+
+@compute_command(
+    examples=(
+        "compute instances delete web-default-dfw-0",
+        "compute instances delete web-default-dfw-0 -y --wait",
+    ),
+    exits=(
+        Exit.FAILED, Exit.UNKNOWN, Exit.BLOCKED, Exit.NOT_FOUND, Exit.CONFLICT, Exit.TIMED_OUT,
+        Exit.INTERRUPTED,
+    ),
+    target=True,
+)  # fmt: skip
+@instance_argument
+@click.option(
+    "-y",
+    "--yes",
+    "assume_yes",
+    is_flag=True,
+    help=f"Do not ask. Needed without a terminal; or {ASSUME_YES}=1.",
+)
+@click.option("--wait", is_flag=True, help="Wait until the new instance is ready.")
+@timeout_option()
+@output_option("table", "name")
+def command(name: str, *, assume_yes: bool, wait: bool, timeout: timedelta, output: str) -> int:
+    """Replace an instance by a new one in its place, with the same name.
+
+    Its workload keeps its scale: to have fewer instances, use `compute scale`.
+    """
+    in_project(lambda session: _delete(session, _Wanted(name, assume_yes, wait, timeout)))
+    if output == "name":
+        show_names("instance", [name])
+    return Exit.OK
+
+
+async def _delete(session: Session, wanted: _Wanted) -> None:
+    instance = await read_instance(session, wanted.name)
+    if not _agreed(instance, wanted):
+        notify("Nothing was changed.")
+        return
+    now = session.now()
+    changed = await change_workload(
+        session, joins.workload_name(instance), partial(_replaced, wanted.name, now)
+    )
+    stamp = requests(changed.after).get(wanted.name, "")
+    notify(f"Instance {wanted.name} is being replaced.")
+    if wanted.wait:
+        await _until_ready(session, wanted, instance, stamp)
+    else:
+        workload = joins.workload_name(instance)
+        notify(f"Watch it with: {typed(f'compute instances --workload {workload} -w')}")
+
+
+def _agreed(instance: Instance, wanted: _Wanted) -> bool:
+    if wanted.assume_yes or os.environ.get(ASSUME_YES) == "1":
+        return True
+    if not can_ask():
+        raise Failure(
+            f"replacing instance {wanted.name} stops it; without a terminal, confirm with -y",
+            Exit.USAGE,
+            next_step=f"compute instances delete {wanted.name} -y",
+        )
+    workload, city = joins.workload_name(instance), joins.city(instance)
+    question = f"Instance {wanted.name} of {workload} in {city} is stopped, and a new one started in its place. Go on?"
+    return confirmed(plain(question), default=True)
+
+
+def _replaced(name: str, now: datetime, workload: Workload) -> Workload:
+    if not can_be_replaced(workload, name):
+        owner = workload.metadata.name
+        raise Failure(
+            f"instance {name} is not part of workload {owner} any more: it is being removed, "
+            "and nothing comes in its place",
+            next_step=f"compute instances --workload {owner}",
+        )
+    return replaced(workload, [name], now)
+
+
+async def _until_ready(session: Session, wanted: _Wanted, old: Instance, stamp: str) -> None:
+    """Wait until the new Instance is ready, and say so."""
+    started = session.now()
+    kinds = (Instance, WorkloadDeployment)
+    selectors: dict[type, ListOptions] = {
+        Instance: ListOptions(field_selector=f"metadata.name={wanted.name}"),
+        WorkloadDeployment: ListOptions(
+            field_selector=f"metadata.name={joins.deployment_name(old)}"
+        ),
+    }
+    shown = ""
+    async with live_objects(
+        session.client, session.environment, session.namespace, *kinds, selectors=selectors
+    ) as live:
+        while True:
+            await live.changed(_TICK)
+            now = session.now()
+            judged = _judged(live, wanted.name, stamp, now)
+            elapsed = phrases.long_duration(now - started)
+            if judged is not None and judged.text != shown:
+                shown = judged.text
+                notify(plain(f"{elapsed:<7}   {wanted.name}   {shown}"))
+            if judged is not None and judged.state is InstanceState.AVAILABLE:
+                notify(f"The new instance is ready after {elapsed}.")
+                return
+            over = bool(wanted.timeout) and now - started >= wanted.timeout
+            if over or (judged is not None and judged.state is InstanceState.FAILED):
+                raise _unfinished(wanted.name, judged)
+
+
+def _judged(live: LiveObjects, name: str, stamp: str, now: datetime) -> InstanceStanding | None:
+    """The state of the new Instance; None while there is only the old one, or none."""
+    found = live.find(Instance, name)
+    if found is None or found.metadata.annotations.get(annotations.REPLACED_AT) != stamp:
+        return None
+    deployment = next(iter(live.all(WorkloadDeployment)), None)
+    return standing(found, deployment, now=now)
+
+
+def _unfinished(name: str, judged: InstanceStanding | None) -> Failure:
+    next_step = f"compute instances describe {name}"
+    if judged is None:
+        return Failure(
+            f"instance {name} has not been replaced yet, and the time is over; it goes on",
+            Exit.TIMED_OUT,
+            next_step=next_step,
+        )
+    cause = f"the new instance {name} is not ready: {judged.text}"
+    if judged.message:
+        cause += f": {judged.message}"
+    return Failure(cause, _code(judged), next_step=next_step, reason=judged.reason)
+
+
+def _code(judged: InstanceStanding) -> Exit:
+    match judged.state:
+        case InstanceState.FAILED:
+            return Exit.FAILED
+        case InstanceState.UNREACHABLE:
+            return Exit.UNKNOWN
+        case InstanceState.PENDING if rank(judged.reason):
+            return Exit.BLOCKED
+        case _:
+            return Exit.TIMED_OUT
