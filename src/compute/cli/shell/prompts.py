@@ -16,9 +16,9 @@ def confirmed(question: str, *, default: bool) -> bool:
     """The answer to a question. Return alone means the default; Ctrl-D means no."""
     choices = "Y/n" if default else "y/N"
     while True:
-        print(f"{question} [{choices}]: ", end="", file=sys.stderr, flush=True)
         try:
             with _interruptible():
+                print(f"{question} [{choices}]: ", end="", file=sys.stderr, flush=True)
                 answer = input().strip().casefold()
         except EOFError:
             print(file=sys.stderr)
