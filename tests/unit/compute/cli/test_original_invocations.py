@@ -5,12 +5,13 @@ for a deploy, else the parameters that matter.
 """
 
 import shlex
+from datetime import timedelta
 from typing import Any
 
 import click
 import pytest
 
-from compute.cli.deploy.deploy_options import _OWN as DEPLOY_OPTIONS, DeployInputs, read_inputs
+from compute.cli.deploy.deploy_inputs import OPTIONS as DEPLOY_OPTIONS, DeployInputs, read_inputs
 from compute.cli.root import root
 from compute.cli.shell.groups import LazyGroup
 from compute.decide.workload_edits import DeployFlags
@@ -80,6 +81,48 @@ ROWS: tuple[tuple[str, str, Any], ...] = (
     ("delete web --yes", "destroy", {"names": ("web",), "yes": True}),
     ("rm web api", "destroy", {"names": ("web", "api"), "yes": False}),
     ("plan -f workload.yaml", "plan", {"files": ("workload.yaml",)}),
+    ("scale web --min=3", "scale", {"name": "web", "minimum": 3, "maximum": None}),
+    ("scale --min 2 --max 5 --cpu-percent 70 web", "scale",
+     {"name": "web", "minimum": 2, "maximum": 5, "cpu_percent": 70}),
+    ("scale web --min=1 --max 3 --memory-percent=80", "scale",
+     {"minimum": 1, "maximum": 3, "memory_percent": 80}),
+    ("restart web", "restart", {"name": "web", "cities": (), "wait": True}),
+    ("restart web --city DFW", "restart", {"name": "web", "cities": ("DFW",)}),
+    ("restart web --location=dfw,iad", "restart", {"name": "web", "cities": ("DFW", "IAD")}),
+    ("rollout web", "rollout status", {"name": "web", "watch": True}),
+    ("rollout --timeout=5m web", "rollout status", {"name": "web", "timeout": timedelta(minutes=5)}),
+    ("rollout history web", "rollout history", {"name": "web", "revision": None}),
+    ("rollout undo web", "rollout undo",
+     {"name": "web", "revision": 0, "template_only": True, "cities": ()}),
+    ("rollout undo web --to-revision=7", "rollout undo", {"name": "web", "revision": 7}),
+    ("rollout undo --to-revision 0 web", "rollout undo", {"name": "web", "revision": 0}),
+    # Ours: aliases, and revisions, cities and whole specs of an undo.
+    ("rollback web --to 7 --all", "rollback", {"name": "web", "revision": 7, "template_only": False}),
+    ("rollout undo web --city DFW,LHR --detach -y", "rollout undo",
+     {"cities": ("DFW", "LHR"), "wait": False, "yes": True}),
+    ("rollout restart web --instance web-default-dfw-0 --no-wait", "rollout restart",
+     {"instances": ("web-default-dfw-0",), "wait": False}),
+    ("rollout pause web --location DFW", "rollout pause", {"name": "web", "cities": ("DFW",)}),
+    ("rollout promote web --wait", "rollout resume", {"name": "web", "wait": True}),
+    ("workloads", "workloads list", {"healths": (), "cities": (), "output": "table"}),
+    ("workloads --health degraded --city=DFW,IAD -o wide", "workloads list",
+     {"healths": ("degraded",), "cities": ("DFW", "IAD"), "output": "wide"}),
+    ("workloads describe web -o yaml", "workloads describe", {"name": "web", "output": "yaml"}),
+    ("instances --workload web --location dfw --no-headers", "instances list",
+     {"workload": "web", "cities": ("DFW",), "no_headers": True}),
+    ("instances describe web-default-dfw-0", "instances describe", {"name": "web-default-dfw-0"}),
+    # Ours: further verbs, and what the original promised.
+    ("wl list --health=available,unavailable --no-headers", "workloads list",
+     {"healths": ("available", "unavailable"), "no_headers": True}),
+    ("wl get web -o json", "workloads get", {"name": "web", "output": "json"}),
+    ("workloads delete web -y", "workloads delete", {"names": ("web",), "yes": True}),
+    ("workloads set image web app=nginx:2 --detach", "workloads set image",
+     {"name": "web", "assignments": ("app=nginx:2",), "detach": True}),
+    ("workloads rollout history web", "workloads rollout history", {"name": "web"}),
+    ("inst --status=failed,pending -w", "instances list",
+     {"states": ("failed", "pending"), "watch": True}),
+    ("instances delete web-default-dfw-0 --wait -y", "instances delete",
+     {"name": "web-default-dfw-0", "wait": True, "assume_yes": True}),
 )  # fmt: skip
 
 
