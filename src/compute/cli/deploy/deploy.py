@@ -1,16 +1,18 @@
 """`compute deploy`: create or update workloads from flags or files, and wait until they run."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from compute.cli.deploy.deploy_command import DeployCommand
-from compute.cli.deploy.deploy_options import DeployInputs, deploy_inputs
-from compute.cli.deploy.deploy_run import DeployMode, run_deploy
+from compute.cli.deploy.deploy_options import deploy_inputs
 from compute.cli.exits import Exit
 from compute.cli.output.formats import output_option
 from compute.cli.shell.parameters import timeout_option
-from compute.cli.shell.session import in_project
+
+if TYPE_CHECKING:
+    from compute.cli.deploy.deploy_inputs import DeployInputs
+    from compute.cli.deploy.deploy_run import DeployMode
 
 
 @click.command(
@@ -42,19 +44,22 @@ from compute.cli.shell.session import in_project
     "--save", metavar="[FILE]", help="Write the workload as a manifest to FILE, or to NAME.yaml."
 )
 @output_option("table", "json", "yaml", "name", "jsonl")
-def command(inputs: DeployInputs, **options: Any) -> int:  # noqa: ANN401 -- click passes options by name
+def command(inputs: "DeployInputs", **options: Any) -> int:  # noqa: ANN401 -- click passes options by name
     """Create or update workloads, and wait until they run.
 
     With NAME and flags, an existing workload keeps everything that the flags do not name. With -f, the
     files decide on all of it. The plan is shown first, city by city with the quota it needs, and on a
     terminal you are asked.
     """
+    from compute.cli.deploy.deploy_run import DeployMode, run_deploy  # noqa: PLC0415 -- not for help
+    from compute.cli.shell.session import in_project  # noqa: PLC0415 -- as above
+
     mode = DeployMode(**options)
     _refuse_meaningless(inputs, mode)
     return in_project(lambda session: run_deploy(session, inputs, mode))
 
 
-def _refuse_meaningless(inputs: DeployInputs, mode: DeployMode) -> None:
+def _refuse_meaningless(inputs: "DeployInputs", mode: "DeployMode") -> None:
     """Refuse flags that mean nothing together."""
     stops = "--dry-run" if mode.dry_run else "--diff"
     if mode.detach and not mode.writes:

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from compute.api.compute import Workload
 from compute.cli.change.rollout_follow import follow_rollout
-from compute.cli.deploy.deploy_options import DeployInputs
+from compute.cli.deploy.deploy_inputs import DeployInputs
 from compute.cli.deploy.object_changes import ObjectChange
 from compute.cli.deploy.plan_text import plan_text, result_line
 from compute.cli.deploy.planning import DeployPlan, plan_of
@@ -40,6 +40,11 @@ class DeployMode:
     def writes(self) -> bool:
         return self.dry_run is None and not self.diff
 
+    @property
+    def asks(self) -> bool:
+        """Whether a person has to answer questions."""
+        return not self.yes and can_ask()
+
 
 async def run_deploy(session: Session, inputs: DeployInputs, mode: DeployMode) -> int:
     """Plan, ask, write, and wait for the rollouts."""
@@ -48,8 +53,9 @@ async def run_deploy(session: Session, inputs: DeployInputs, mode: DeployMode) -
     plan = await plan_of(session, inputs)
     saved = _to_save(plan, mode)
     if not plan.view.differs:
-        return _unchanged(plan, mode, saved)
-    if mode.output == "table" or (mode.writes and can_ask() and not mode.yes):
+        return _unchanged(plan, inputs, mode, saved)
+    _refuse_unanswered(plan, mode)
+    if mode.output == "table" or (mode.asks and mode.writes):
         say = notify if mode.writes else show
         say(plan_text(plan.view, session.target.where))
     if not mode.writes:
@@ -70,8 +76,12 @@ def _to_save(plan: DeployPlan, mode: DeployMode) -> SavedManifest | None:
     return manifest_to_save(change.wanted, mode.save, yes=mode.yes)
 
 
-def _unchanged(plan: DeployPlan, mode: DeployMode, saved: SavedManifest | None) -> int:
+def _unchanged(
+    plan: DeployPlan, inputs: DeployInputs, mode: DeployMode, saved: SavedManifest | None
+) -> int:
     """The end of a deploy that has nothing to do."""
+    if inputs.note:
+        notify("Nothing changes, so there is no revision that the note could be on.")
     if saved is not None:
         saved.write()
     _emit(plan, mode)
@@ -110,11 +120,8 @@ def _emit(plan: DeployPlan, mode: DeployMode) -> None:
 
 
 def _goes_on(plan: DeployPlan, mode: DeployMode) -> bool:
-    """Whether the user wants it. Without a terminal, what needs an answer needs -y."""
-    if mode.yes:
-        return True
-    if not can_ask():
-        _refuse_unanswered(plan)
+    """Whether the user wants it."""
+    if not mode.asks:
         return True
     notify()
     for name in plan.view.missing_networks:
@@ -125,7 +132,10 @@ def _goes_on(plan: DeployPlan, mode: DeployMode) -> bool:
     return confirmed("Apply?", default=True)
 
 
-def _refuse_unanswered(plan: DeployPlan) -> None:
+def _refuse_unanswered(plan: DeployPlan, mode: DeployMode) -> None:
+    """Without a terminal, what needs an answer needs -y."""
+    if mode.yes or mode.asks or not mode.writes:
+        return
     for name in plan.view.missing_networks:
         raise Failure(
             f"network {name} does not exist, and nothing was changed; -y creates it",

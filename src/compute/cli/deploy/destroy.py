@@ -4,18 +4,19 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from compute.cli.deploy.destroy_run import DestroyMode, run_destroy
 from compute.cli.exits import Exit, Failure
 from compute.cli.look.workload_names import workload_names
 from compute.cli.output.formats import output_option
 from compute.cli.shell.commands import command as compute_command
 from compute.cli.shell.parameters import timeout_option, workloads_argument
 from compute.cli.shell.prompts import can_ask
-from compute.cli.shell.session import in_project
+
+if TYPE_CHECKING:
+    from compute.cli.deploy.destroy_run import DestroyMode
 
 ASSUME_YES: Final = "COMPUTE_ASSUME_YES"
 
@@ -47,6 +48,9 @@ def command(names: Sequence[str], *, yes: bool, **options: object) -> int:
 
     What goes is shown first, and on a terminal you are asked. Networks, Secrets and ConfigMaps stay.
     """
+    from compute.cli.deploy.destroy_run import run_destroy  # noqa: PLC0415 -- not for help
+    from compute.cli.shell.session import in_project  # noqa: PLC0415 -- as above
+
     mode = _mode(options, yes=yes or os.environ.get(ASSUME_YES) == "1")
     known = workload_names(names, sys.stdin)
     if not mode.yes and not can_ask():
@@ -59,7 +63,9 @@ def command(names: Sequence[str], *, yes: bool, **options: object) -> int:
     return in_project(lambda session: run_destroy(session, known, mode))
 
 
-def _mode(options: Mapping[str, object], *, yes: bool) -> DestroyMode:
+def _mode(options: Mapping[str, object], *, yes: bool) -> "DestroyMode":
+    from compute.cli.deploy.destroy_run import DestroyMode  # noqa: PLC0415 -- not for help
+
     timeout = options["timeout"]
     assert isinstance(timeout, timedelta)
     source = click.get_current_context().get_parameter_source("timeout")

@@ -1,15 +1,16 @@
 """`compute diff`: what a deploy would change, field by field and city by city."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from compute.cli.deploy.deploy_command import DeployCommand
-from compute.cli.deploy.deploy_options import DeployInputs, deploy_inputs
-from compute.cli.deploy.plan_text import plan_text
-from compute.cli.deploy.planning import plan_of
+from compute.cli.deploy.deploy_options import deploy_inputs
 from compute.cli.exits import Exit
-from compute.cli.output.formats import output_option, show_data
-from compute.cli.shell.session import Session, in_project
-from compute.cli.streams import show
+from compute.cli.output.formats import output_option
+
+if TYPE_CHECKING:
+    from compute.cli.deploy.deploy_inputs import DeployInputs
 
 
 @click.command(
@@ -26,21 +27,13 @@ from compute.cli.streams import show
 @deploy_inputs
 @click.option("--exit-code", is_flag=True, help="End with 20 if there are differences.")
 @output_option("table", "json", "yaml")
-def command(inputs: DeployInputs, *, exit_code: bool, output: str) -> int:
+def command(inputs: "DeployInputs", *, exit_code: bool, output: str) -> int:
     """Show what a deploy with the same arguments would change.
 
     Each field that changes, and what happens in each city: create, replace, scale, keep or remove, with the
     quota that it needs. Nothing is changed. Values of environment variables are not shown.
     """
-    return in_project(lambda session: _diff(session, inputs, output, exit_code=exit_code))
+    from compute.cli.deploy.diff_run import run_diff  # noqa: PLC0415 -- not for help
+    from compute.cli.shell.session import in_project  # noqa: PLC0415 -- as above
 
-
-async def _diff(session: Session, inputs: DeployInputs, output: str, *, exit_code: bool) -> int:
-    view = (await plan_of(session, inputs)).view
-    if output != "table":
-        show_data(view, output)
-    elif view.differs:
-        show(plan_text(view, session.target.where))
-    else:
-        show("No changes.")
-    return Exit.DIFFERS if view.differs and exit_code else Exit.OK
+    return in_project(lambda session: run_diff(session, inputs, output, exit_code=exit_code))

@@ -20,7 +20,7 @@ from compute.cli.exits import Failure
 from compute.cli.shell.session import Session
 from compute.decide.workload.preview import cities_named
 from compute.decide.workload.revision_note import noted
-from compute.decide.workload_edits.document_errors import document_errors
+from compute.decide.workload_edits.document_errors import document_errors, sentence
 from compute.decide.workload_edits.manifests import new, rank, updated
 from kubekit.api import scheme
 from kubekit.api.fields import FieldError
@@ -36,7 +36,7 @@ async def changes_of_manifests(
     pairs = sorted(zip(kinds, read, strict=True), key=lambda pair: rank(pair[0].RESOURCE.kind))
     found = [(await _existing(session, kind, m), kind, m) for kind, m in pairs]
     errors = [
-        f"{manifest.location(error.path)}: {error}"
+        f"{manifest.location(error.path)}: {sentence(error)}"
         for existing, kind, manifest in found
         for error in _errors(existing, kind, manifest, around)
     ]

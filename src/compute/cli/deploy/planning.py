@@ -11,7 +11,7 @@ from typing import Final
 from compute.api.compute import Workload
 from compute.api.networking import Network
 from compute.cli.deploy import manifests
-from compute.cli.deploy.deploy_options import DeployInputs
+from compute.cli.deploy.deploy_inputs import DeployInputs
 from compute.cli.deploy.file_planning import changes_of_manifests
 from compute.cli.deploy.object_changes import ObjectChange, existing_object, joined
 from compute.cli.deploy.references import (

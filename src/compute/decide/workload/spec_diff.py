@@ -117,12 +117,20 @@ def _template_phrase(path: Path, old: object, new: object) -> str:
             return f"restarted at {new}" if new else "restart stamp removed"
         case (*_, "annotations", annotations.SSH_KEYS):
             return f"ssh keys {_verb(old, new)}"
-        case (*_, "resources", "instanceType"):
-            return f"instance type: {_change(old, new)}"
-        case (*_, "networkInterfaces", "0", "network", "name"):
-            return f"network: {_change(old, new)}"
         case _:
-            return f"{'.'.join(path)}: {_change(old, new)}"
+            return f"{_template_field(path)}: {_change(old, new)}"
+
+
+def _template_field(path: Path) -> str:
+    match path:
+        case ("template", "metadata", "labels", key):
+            return f"label {key} of instances"
+        case (*_, "resources", "instanceType"):
+            return "instance type"
+        case (*_, "networkInterfaces", "0", "network", "name"):
+            return "network"
+        case _:
+            return ".".join(path)
 
 
 def _where(placement: str, spec: WorkloadSpec) -> str:

@@ -4,6 +4,7 @@ A server drops a field that it does not know. A user who misspelled one must lea
 fields are errors here.
 """
 
+import re
 from collections.abc import Collection, Mapping
 from functools import cache
 from typing import Any, Final
@@ -18,6 +19,7 @@ from kubekit.api.schema import schema_of
 _MADE: Final = (WorkloadDeployment, Instance)
 _METADATA: Final = Path("metadata")
 _NAME: Final = _METADATA.child("name")
+_WRONG_TYPE: Final = re.compile(r" in body (must be of type \w+): \"\w+\"(.*)")
 _SERVER_OWNED: Final = frozenset({"managedFields", "selfLink"})
 
 
@@ -38,6 +40,16 @@ def document_errors(
     else:
         errors = (*_nameless(document), *structural.validate(dict(document), _schema(kind)))
     return (*unknown, *errors)
+
+
+def sentence(error: FieldError) -> str:
+    """The error with its field, which the wording of Kubernetes sometimes names twice."""
+    if error.detail.startswith("unknown field"):
+        return error.detail
+    wrong_type = _WRONG_TYPE.search(error.detail)
+    if wrong_type:
+        return f"{error.path}: {wrong_type[1]}{wrong_type[2]}"
+    return str(error)
 
 
 def _in_metadata(document: Mapping[str, Any]) -> list[FieldError]:

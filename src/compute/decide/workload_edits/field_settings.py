@@ -17,6 +17,7 @@ import msgspec
 
 from compute.api.compute import Workload
 from compute.decide.workload_edits.deploy_flags import Assignment, FlagError
+from compute.decide.workload_edits.document_errors import sentence
 from kubekit.api import digits, scheme, structural
 from kubekit.api.fields import FieldError
 from kubekit.api.schema import schema_of
@@ -37,7 +38,7 @@ def with_setting(workload: Workload, setting: Assignment) -> Workload:
         problems = problems or _problems(document)
         if not _problems(document):
             return scheme.decode_as(Workload, document)
-    raise FlagError(FLAG, str(problems[0]))
+    raise FlagError(FLAG, sentence(problems[0]))
 
 
 def _steps(path: str) -> list[str]:

@@ -210,3 +210,12 @@ def test_leaf_changes_have_the_values_before_and_after():
         ("placements", "home", "cityCodes"): (["DFW"], ["DFW", "LHR"]),
         ("placements", "home", "scaleSettings", "minReplicas"): (1, 2),
     }
+
+
+def test_labels_of_instances_have_a_phrase():
+    """They are not those of the Workload."""
+    labelled = template(labels={"tier": "front"})
+    before = workload().spec
+    after = msgspec.structs.replace(before, template=labelled)
+
+    assert spec_diff.describe(before, after) == ("label tier of instances: none → front",)

@@ -5,14 +5,14 @@ import pytest
 
 from compute.api.compute import Instance, Workload
 from compute.api.networking import Network
-from compute.decide.workload_edits.document_errors import document_errors
+from compute.decide.workload_edits.document_errors import document_errors, sentence
 from kubekit.api import scheme
 from kubekit.api.kinds.core import ConfigMap
 from tests.support.compute.builders import workload
 
 
 def errors(kind, document, **settings):
-    return [str(error) for error in document_errors(kind, document, **settings)]
+    return [sentence(error) for error in document_errors(kind, document, **settings)]
 
 
 def written():
@@ -41,8 +41,8 @@ def test_an_unknown_field_is_an_error():
     document["metadata"]["lables"] = {}
 
     assert errors(Workload, document, cities=("DFW",)) == [
-        'spec.placments: Forbidden: unknown field "spec.placments"; did you mean "placements"?',
-        'metadata.lables: Forbidden: unknown field "metadata.lables"; did you mean "labels"?',
+        'unknown field "spec.placments"; did you mean "placements"?',
+        'unknown field "metadata.lables"; did you mean "labels"?',
     ]
 
 
@@ -70,4 +70,14 @@ def test_what_the_platform_makes_is_not_written_by_users():
     """The error says what to write."""
     assert errors(Instance, {}) == [
         "kind: Forbidden: the platform makes each Instance from a Workload; write that"
+    ]
+
+
+def test_a_wrong_type_is_one_sentence():
+    """With what was probably meant."""
+    document = written()
+    document["spec"]["placements"][0]["scaleSettings"]["minReplicas"] = "3"
+
+    assert errors(Workload, document, cities=("DFW",)) == [
+        "spec.placements[0].scaleSettings.minReplicas: must be of type integer; write it without quotes: 3"
     ]

@@ -1,0 +1,295 @@
+"""`compute deploy` and `compute diff`, on a running world."""
+
+import signal
+
+import pytest
+
+from compute.api.compute import Workload
+from compute.api.networking import Network
+from kubekit.api.kinds.core import ConfigMap
+from kubekit.api.meta import ObjectMeta
+from tests.support.compute.project_objects import BROKEN_IMAGE, create, delete, in_plane
+
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
+
+MANIFEST = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {{name: {name}-settings}}
+data: {{LEVEL: info}}
+---
+apiVersion: compute.datumapis.com/v1alpha
+kind: Workload
+metadata:
+  name: {name}
+spec:
+  template:
+    spec:
+      runtime:
+        resources: {{instanceType: datumcloud/d1-standard-2}}
+        sandbox:
+          containers:
+          - name: app
+            image: {image}
+      networkInterfaces:
+      - network: {{name: default}}
+  placements:
+  - name: home
+    cityCodes: [{city}]
+    scaleSettings: {{minReplicas: 1}}
+"""
+
+
+def manifest(name: str, image: str = "nginx:1", city: str = "DFW") -> str:
+    return MANIFEST.format(name=name, image=image, city=city)
+
+
+def read(shop, kind, name):
+    """The object, or None."""
+    return in_plane(shop, lambda client: client.find(kind, name, "default"))
+
+
+def put(shop, text: str, file: str = "web.yaml") -> str:
+    """Write a file into the folder that commands run in."""
+    path = shop.home / file
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    return file
+
+
+def test_a_first_deploy_waits_until_it_runs(shop, name):
+    """The plan comes first, then the rollout, and the code is that of its end."""
+    done = shop("deploy", name, "--image", "nginx:1", "--city", "DFW,LHR", "--env", "TOKEN=secret")
+
+    assert done.code == 0, done
+    assert "Rollout complete in" in done.stderr
+    assert f"workload/{name} will be created in project" in done.stderr
+    assert "secret" not in done.stdout + done.stderr
+    shop("destroy", name, "-y", "--wait")
+
+
+def test_a_broken_image_ends_it_with_the_cause(shop, name):
+    """Waiting does not help, so it does not wait for the timeout."""
+    done = shop("deploy", name, "--image", BROKEN_IMAGE, "--city", "DFW")
+
+    assert done.code == 4, done
+    assert f"Error: the rollout of {name} failed in DFW" in done.stderr
+    shop("destroy", name, "-y", "--wait")
+
+
+def test_the_story_of_a_workload(shop_transcript, name):
+    """Created, changed by what is named alone, compared, unchanged."""
+    shop_transcript.replace[name] = "web"
+    first = ("--city", "DFW,LHR", "--env", "TOKEN=secret", "--http-port", "8080")
+
+    assert shop_transcript("deploy", name, "--image", "nginx:1", *first, "--detach").code == 0
+    again = shop_transcript(
+        "deploy",
+        name,
+        "--image",
+        "nginx:2",
+        "--city",
+        "DFW",
+        "--detach",
+        "--revision-note",
+        "smaller",
+    )
+    assert again.code == 0
+    assert shop_transcript("deploy", name, "--image", "nginx:2", "--city", "dallas").code == 0
+    assert shop_transcript("diff", name, "--min", "2", "--env", "TOKEN-", "--exit-code").code == 20
+    assert shop_transcript("diff", name, "--city", "DFW", "--exit-code").code == 0
+    assert shop_transcript("diff", name, "--label", "tier=front", "-o", "json").code == 0
+    assert (
+        shop_transcript("deploy", name, "--label", "tier=front", "--detach", "-o", "name").code == 0
+    )
+
+
+def test_a_dry_run_changes_nothing(shop_transcript, shop, name):
+    """The server checks it, unless only this command shall; the manifest can be saved."""
+    shop_transcript.replace[name] = "web"
+    flags = ("--image", "nginx:1", "--city", "DFW")
+
+    assert shop_transcript("deploy", name, *flags, "--dry-run").code == 0
+    assert shop_transcript("deploy", name, *flags, "--dry-run=client", "--exit-code").code == 20
+    assert shop_transcript("deploy", name, *flags, "--diff", "-o", "yaml").code == 0
+    assert (
+        shop_transcript("deploy", name, *flags, "--dry-run=client", "--save", "-o", "name").code
+        == 0
+    )
+    assert shop("deploy", "-f", f"{name}.yaml", "--dry-run").code == 0
+    (shop.home / f"{name}.yaml").write_text("mine")
+    assert shop_transcript("deploy", name, *flags, "--save", "--detach").code == 1
+    assert read(shop, Workload, name) is None
+
+
+def test_files_decide_on_everything_they_hold(shop_transcript, shop, name):
+    """Several kinds, created or updated in an order that works; without a change nothing is done."""
+    shop_transcript.replace[name] = "web"
+    put(shop, manifest(name), f"{name}/web.yaml")
+
+    assert shop_transcript("deploy", "-f", name, "--detach").code == 0
+    assert shop_transcript("deploy", "-f", name, "--detach").code == 0
+    scaled = shop("deploy", name, "--min", "2", "--detach")
+    assert scaled.code == 0, scaled
+    text = manifest(name, image="nginx:2")
+    assert shop_transcript("deploy", "-f", "-", "--detach", text=text).code == 0
+
+
+def test_wrong_files(shop_transcript, shop, name):
+    """Each error names the file, the line and the field, and nothing is written."""
+    shop_transcript.replace[name] = "web"
+    text = manifest(name)
+    wrong = (
+        ("city.yaml", text.replace("DFW", "DWF")),
+        ("field.yaml", text.replace("placements:", "placments:")),
+        ("value.yaml", text.replace("minReplicas: 1", "minReplicas: many")),
+        ("kind.yaml", text.replace("ConfigMap", "ConfgMap")),
+        ("twice.yaml", f"{text}---\n{text}"),
+        ("nothing.yaml", "just text\n"),
+        ("indent.yaml", "a:\n  b: 1\n c: 2\n"),
+    )
+    for file, content in wrong:
+        put(shop, content, file)
+        assert shop_transcript("deploy", "-f", file).code == 1
+    assert shop_transcript("deploy", "-f", "missing.yaml").code == 1
+    assert read(shop, ConfigMap, f"{name}-settings") is None
+
+
+def test_mistakes(shop_transcript, shop, name):
+    """Each names what can be written instead."""
+    shop_transcript.replace[name] = "web"
+    new = (name, "--image", "nginx:1")
+
+    assert shop_transcript("deploy", *new).code == 2
+    assert shop_transcript("deploy", *new, "--city", "DWF").code == 2
+    assert shop_transcript("deploy", *new, "--city", "AMS").code == 2
+    assert shop_transcript("deploy", name, "--city", "DFW").code == 2
+    assert (
+        shop_transcript("deploy", *new, "--city", "DFW", "--instance-type", "d1-standart-2").code
+        == 2
+    )
+    assert shop_transcript("deploy", "a" * 70, "--image", "nginx:1", "--city", "DFW").code == 2
+    assert shop_transcript("deploy", *new, "--city", "DFW", "--network", "backend").code == 7
+    assert shop_transcript("deploy", *new, "--city", "DFW", "--min", "30").code == 6
+    assert shop_transcript("deploy", *new, "--city", "DFW", "--set", "spec.plcements=[]").code == 2
+    assert shop_transcript("deploy", *new, "--city", "DFW", "--env-from-secret", "db").code == 7
+    assert shop_transcript("deploy", *new, "--city", "DFW", "--dry-run=maybe").code == 2
+    assert read(shop, Workload, name) is None
+
+
+def test_a_missing_network_is_created_with_a_yes(shop, name):
+    """Without a terminal, -y is the answer."""
+    network = f"{name}-net"
+    done = shop("deploy", name, "--image", "nginx:1", "--city", "DFW", "--network", network, "-y")
+
+    assert done.code == 0, done
+    assert read(shop, Network, network) is not None
+    shop("destroy", name, "-y", "--wait")
+
+
+def test_variables_of_a_config_map(shop, name):
+    """A variable for each key that it has now."""
+    create(
+        shop,
+        ConfigMap(metadata=ObjectMeta(name=name, namespace="default"), data={"A": "1", "B": "2"}),
+    )
+    done = shop(
+        "deploy", name, "--image", "nginx:1", "--city", "DFW", "--env-from-configmap", f"{name}:X_",
+        "--dry-run",
+    )  # fmt: skip
+
+    assert done.code == 0, done
+    assert "env: X_A, X_B (values not shown)" in done.stdout
+
+
+def test_a_question_on_a_terminal(shop, name):
+    """No is respected, Ctrl-C ends it, and yes applies it."""
+    command = ("deploy", name, "--image", "nginx:1", "--city", "DFW")
+    with shop.terminal(*command) as no:
+        no.until(r"Apply\? \[Y/n\]:")
+        no.type("n\r")
+        assert no.ended() == 0
+        assert "Aborted: nothing was changed." in no.text()
+    with shop.terminal(*command) as interrupted:
+        interrupted.until(r"Apply\? \[Y/n\]:")
+        interrupted.type("\x03")
+        assert interrupted.ended() == 130
+    assert read(shop, Workload, name) is None
+    with shop.terminal(*command) as yes:
+        yes.until(r"Apply\? \[Y/n\]:")
+        yes.type("\r")
+        yes.until("Rollout complete in")
+        assert yes.ended() == 0
+    shop("destroy", name, "-y", "--wait")
+
+
+def test_a_missing_network_is_offered_on_a_terminal(shop, name):
+    """The question names it."""
+    network = f"{name}-net"
+    command = (
+        "deploy",
+        name,
+        "--image",
+        "nginx:1",
+        "--city",
+        "DFW",
+        "--network",
+        network,
+        "--detach",
+    )
+    with shop.terminal(*command) as screen:
+        screen.until(rf"Create the network {network}\? \[Y/n\]:")
+        screen.type("y\r")
+        screen.until(r"Apply\? \[Y/n\]:")
+        screen.type("y\r")
+        assert screen.ended() == 0
+    assert read(shop, Network, network) is not None
+    shop("destroy", name, "-y", "--wait")
+
+
+def test_two_people_who_deploy_at_once(shop, name):
+    """A change of other fields is kept. One of the same field stays, and the second is refused with 8."""
+    assert shop("deploy", name, "--image", "nginx:1", "--city", "DFW", "--detach").code == 0
+    with shop.terminal("deploy", name, "--image", "nginx:2", "--detach") as both:
+        both.until(r"Apply\? \[Y/n\]:")
+        assert shop("deploy", name, "--label", "tier=front", "--set",
+                    "metadata.annotations[owner]=jo", "--detach").code == 0  # fmt: skip
+        both.type("y\r")
+        both.ended()
+    kept = read(shop, Workload, name)
+    assert kept is not None
+    assert kept.metadata.annotations["owner"] == "jo"
+    with shop.terminal("deploy", name, "--image", "nginx:3", "--detach", columns=400) as late:
+        late.until(r"Apply\? \[Y/n\]:")
+        assert shop("deploy", name, "--image", "nginx:9", "--detach").code == 0
+        late.type("y\r")
+        assert late.ended() == 8
+        assert f"workload/{name} was changed by another user of this command at" in late.text()
+        assert "That change stays, and nothing of yours was written" in late.text()
+    shop("destroy", name, "-y", "--wait")
+
+
+def test_a_name_that_is_taken_meanwhile(shop, name):
+    """The other workload stays as it is."""
+    with shop.terminal("deploy", name, "--image", "nginx:1", "--city", "DFW", columns=400) as late:
+        late.until(r"Apply\? \[Y/n\]:")
+        assert shop("deploy", name, "--image", "nginx:9", "--city", "LHR", "--detach").code == 0
+        late.type("y\r")
+        assert late.ended() == 8
+        assert f"workload/{name} was created by another user of this command at" in late.text()
+        assert "choose another name" in late.text()
+    shop("destroy", name, "-y", "--wait")
+
+
+def test_an_interrupted_wait_leaves_the_rollout_alone(shop, name):
+    """It says how to look again; a script gets 130."""
+    process = shop.start("deploy", name, "--image", BROKEN_IMAGE, "--city", "DFW")
+    assert process.stdout is not None
+    assert "PLACEMENT" in process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate()
+
+    assert process.returncode == 130
+    assert f"The rollout goes on. Look again with: compute rollout status {name}" in err
+    assert read(shop, Workload, name) is not None
+    delete(shop, Workload, name)
