@@ -7,10 +7,11 @@ from compute.api.compute import Instance, ReplicaCounts, Workload, WorkloadDeplo
 from compute.api.conditions import ConditionType
 from compute.api.networking import LocationBinding, Network
 from compute.app.planes import HUB, PlaneRef
-from compute.decide import joins
-from compute.decide.deployment import slots
+from compute.decide import joins, overrides
+from compute.decide.deployment import replacements, slots
 from compute.decide.deployment.rollup import same
 from compute.decide.deployment.template import recorded_hash, template_hash
+from compute.decide.overrides import replaced_instances
 from tests.sim.whole.excuses import excuse
 from tests.sim.whole.plane_readings import Reading, same_spec
 from tests.sim.whole.shapes import ordinal
@@ -121,13 +122,21 @@ def _lacks_networks(reading: Reading, project: PlaneRef, workload: Workload) -> 
 def _unlike(project: PlaneRef, workload: Workload, deployment: WorkloadDeployment) -> Iterator[str]:
     """The fields in which a deployment differs from its Workload."""
     where = f"L1 {project.name}/{deployment.metadata.name}"
-    paused = workload.metadata.annotations.get(annotations.PAUSED) == "true"
-    if not paused and deployment.spec.template != workload.spec.template:
-        yield f"{where}: another template than its Workload's"
+    city, own = deployment.spec.city_code, workload.metadata.annotations
+    paused = overrides.is_paused(workload, city)
+    if not paused and deployment.spec.template != overrides.template_for(workload, city):
+        yield f"{where}: another template than its Workload has for {city}"
     if deployment.spec.scale_settings != joins.expected(workload)[joins.placement_city(deployment)]:
         yield f"{where}: another scale than its Workload's"
-    for key in (annotations.PAUSED, annotations.MAX_UNAVAILABLE):
-        if deployment.metadata.annotations.get(key) != workload.metadata.annotations.get(key):
+    expected = {
+        annotations.PAUSED: "true" if paused else own.get(annotations.PAUSED),
+        annotations.MAX_UNAVAILABLE: own.get(annotations.MAX_UNAVAILABLE),
+        annotations.REPLACED_INSTANCES: replaced_instances.by_deployment(workload).get(
+            deployment.metadata.name
+        ),
+    }
+    for key, value in expected.items():
+        if deployment.metadata.annotations.get(key) != value:
             yield f"{where}: another {key} than its Workload's"
 
 
@@ -156,7 +165,7 @@ def _slots(
     blocked = any(excused.values())
     paused = deployment.metadata.annotations.get(annotations.PAUSED) == "true"
     newest, desired = template_hash(deployment.spec.template), slots.desired(deployment)
-    there = {ordinal(each): each for each in instances}
+    there, stamps = {ordinal(each): each for each in instances}, replacements.stamps(deployment)
     for number in range(desired):
         if number not in there and not blocked:
             yield f"{where}: slot {number} is empty"
@@ -167,6 +176,8 @@ def _slots(
         ready, stale = slots.is_ready(instance), recorded_hash(instance) != newest
         if stale and not paused and not (blocked and ready):
             yield f"{where}: {instance.metadata.name} is of an old template"
+        if replacements.is_due(instance, stamps.get(slot)) and not (blocked and ready):
+            yield f"{where}: {instance.metadata.name} was not replaced on request"
         if not ready and not excused[instance.metadata.uid]:
             yield f"{where}: {instance.metadata.name} is not Ready, and could be"
 

@@ -3,13 +3,15 @@
     deletion    its deployment is to go, or has gone
     scale       its number is beyond what is wanted
     stray       its name is not one that its deployment gives
-    repair      it is of another template, and was not Ready
+    repair      it is of another template, or was to be replaced, and was not Ready
+    request     the user asked to replace it, and it was Ready: counted as one that is rolled
     roll        it is of another template, and was Ready: no more than one may be missing at a time
 
 Nothing else is a cause, neither an unreachable plane nor a failed machine.
 """
 
 from enum import StrEnum
+from typing import Final
 
 from compute.api import names
 from compute.api.compute import Instance, WorkloadDeployment
@@ -30,9 +32,13 @@ class Cause(StrEnum):
     SCALE = "scale"
     STRAY = "stray"
     REPAIR = "repair"
+    REQUEST = "request"
     ROLL = "roll"
     HELD = "held"  # it would be a roll, but the deployment is paused
     NONE = "none"
+
+
+_COUNTED: Final = (Cause.ROLL, Cause.REQUEST)
 
 
 class DepartureLaws:
@@ -63,7 +69,7 @@ class DepartureLaws:
 
     def note(self, commit: Commit[Instance]) -> None:
         owner, number = owner_uid(commit.obj), ordinal(commit.obj)
-        rolled = commit.leaves and self._cause(commit) is Cause.ROLL
+        rolled = commit.leaves and self._cause(commit) in _COUNTED
         if rolled and number is not None and commit.uid not in self._observed.forgiven:
             self._down.setdefault(owner, {})[number] = commit.uid
         members = self._members.setdefault(owner, {})
@@ -94,16 +100,16 @@ class DepartureLaws:
         return "it goes, and it was wanted as it is" if self._cause(commit) is Cause.NONE else ""
 
     def s2_a_pause_holds_rolls(self, commit: Commit[Instance]) -> str:
-        """A paused deployment replaces nothing."""
+        """A paused deployment replaces only what the user asked to replace."""
         held = commit.leaves and self._cause(commit) is Cause.HELD
         return "it was replaced while its deployment is paused" if held else ""
 
     def s2_a_roll_takes_down_no_more_than_allowed(self, commit: Commit[Instance]) -> str:
         """A roll goes on only when those it took down are Ready again: one, unless more may go."""
         number = ordinal(commit.obj)
-        if not commit.leaves or self._cause(commit) is not Cause.ROLL or number is None:
+        if not commit.leaves or self._cause(commit) not in _COUNTED or number is None:
             return ""
-        shapes = self._stale(commit)
+        shapes = self._stale(commit) or self._requesting(commit)
         wanted = shapes[-1].desired
         down = self._down.get(owner_uid(commit.obj), {})
         others = [each for each in down if each != number and each < wanted]
@@ -156,12 +162,14 @@ class DepartureLaws:
 
     def _replaced(self, commit: Commit[Instance]) -> Cause:
         """Why an Instance in a wanted slot is replaced."""
-        stale = self._stale(commit)
-        if not stale:
+        stale, requested = self._stale(commit), bool(self._requesting(commit))
+        if not stale and not requested:
             return Cause.NONE
-        if all(shape.paused for shape in stale):
+        if not requested and all(shape.paused for shape in stale):
             return Cause.HELD
-        return Cause.ROLL if self._was_ready(commit.obj, commit) else Cause.REPAIR
+        if not self._was_ready(commit.obj, commit):
+            return Cause.REPAIR
+        return Cause.REQUEST if requested else Cause.ROLL
 
     def _is_left(self, commit: Commit[Instance], shapes: list[Shape]) -> bool:
         """Whether the deployment or the namespace of an Instance is gone."""
@@ -172,6 +180,10 @@ class DepartureLaws:
         """The recent shapes of its deployment that an Instance was not made from."""
         made_from = recorded_hash(commit.obj)
         return [shape for shape in self._shapes.of(commit) if shape.template != made_from]
+
+    def _requesting(self, commit: Commit[Instance]) -> list[Shape]:
+        """The recent shapes of its deployment by which the user asked to replace an Instance."""
+        return [shape for shape in self._shapes.of(commit) if shape.asks_to_replace(commit.obj)]
 
     def _was_ready(self, instance: Instance, commit: Commit[Instance]) -> bool:
         known: list[bool] = recently(self._ready, instance.metadata.uid, commit.at)

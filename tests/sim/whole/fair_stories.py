@@ -59,6 +59,26 @@ async def fair_parallel_roll(world: LawfulWorld) -> None:
     world.ask(DFW, Instance, FIRST)
 
 
+async def fair_request_during_a_pause(world: LawfulWorld) -> None:
+    """What the user asked to replace is replaced, although its deployment is paused."""
+    world.pause()
+    world.request(0)
+    await later()
+    world.take_down(0)
+    world.bring_up(0)
+
+
+async def fair_request_before_a_roll(world: LawfulWorld) -> None:
+    """What the user asked to replace comes before a higher number that is to be rolled."""
+    world.request(0)
+    await later()
+    world.roll("registry.test/web:2")
+    for ordinal in (0, 1):
+        world.take_down(ordinal)
+        world.bring_up(ordinal)
+        await later()
+
+
 async def fair_stray(world: LawfulWorld) -> None:
     """An Instance whose name belongs to no slot is deleted."""
     found = world.get(DFW, Instance, FIRST)

@@ -33,7 +33,7 @@ from compute.api.quota import (
 )
 from compute.api.resource_manager import Project, ProjectOwnerRef, ProjectSpec
 from compute.app.planes import CORE, HUB, PlaneRef
-from compute.decide import budget, quota
+from compute.decide import budget, overrides, quota
 from compute.decide.deployment.template import build_instance, recorded_hash
 from compute.decide.federation import hub_deployment, policy, projection
 from compute.decide.scheduling_gates import opened
@@ -128,6 +128,12 @@ class LawfulWorld(CommitBuilder):
     def pause(self) -> None:
         """Hold changes of the template back."""
         self.deploy(self._annotated({annotations.PAUSED: "true"}))
+
+    def request(self, *ordinals: int) -> None:
+        """Ask for these Instances to be replaced."""
+        asked = (names.instance(WEB, ordinal) for ordinal in ordinals)
+        present = self.get(SHOP, Workload, "web")
+        self.deploy(overrides.replaced(present, asked, builders.NOW))
 
     def let_roll_together(self, most: str) -> None:
         """Let so many Instances be down at a time while they are replaced."""

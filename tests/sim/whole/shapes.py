@@ -1,5 +1,6 @@
 """The current and recent specs of the deployments of a cell: the causes of its writes."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from compute.api import labels, names
@@ -7,7 +8,7 @@ from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.quota import ResourceRequest
 from compute.app.planes import PlaneRef
 from compute.decide import joins, quota
-from compute.decide.deployment import rollout, slots
+from compute.decide.deployment import replacements, rollout, slots
 from compute.decide.deployment.template import template_hash
 from kubekit.api import int_or_string
 from tests.sim.whole.commits import Commit, Lately
@@ -25,6 +26,12 @@ class Shape:
     most: int  # Instances that a roll may have down at a time
     paused: bool
     leaving: bool
+    requests: Mapping[int, str]  # the stamps of slots whose Instances the user asked to replace
+
+    def asks_to_replace(self, instance: Instance) -> bool:
+        """Whether the user asked to replace the Instance in this slot."""
+        number = ordinal(instance)
+        return number is not None and replacements.is_due(instance, self.requests.get(number))
 
 
 class Shapes:
@@ -68,6 +75,7 @@ class Shapes:
             most=max(1, share),
             paused=settings.paused,
             leaving=gone or deployment.deleting,
+            requests=replacements.stamps(deployment),
         )
 
     def _hash(self, deployment: WorkloadDeployment) -> str:

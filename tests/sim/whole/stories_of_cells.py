@@ -74,6 +74,25 @@ async def s2_a_roll_takes_down_no_more_than_allowed(world: LawfulWorld) -> None:
     world.ask(DFW, Instance, FIRST)
 
 
+async def s2_a_roll_takes_down_no_more_than_allowed__on_request(world: LawfulWorld) -> None:
+    """Another Instance is replaced on request before the first is Ready again."""
+    world.request(0, 1)
+    await later()
+    world.take_down(1)
+    world.make(1)
+    world.ask(DFW, Instance, FIRST)
+
+
+async def s2_nothing_goes_without_a_cause__a_second_time(world: LawfulWorld) -> None:
+    """An Instance that was replaced on request is replaced once more."""
+    world.request(1)
+    await later()
+    world.take_down(1)
+    world.bring_up(1)
+    await later()
+    world.ask(DFW, Instance, SECOND)
+
+
 async def s2_a_roll_goes_from_the_highest(world: LawfulWorld) -> None:
     """A roll starts with the lowest number."""
     await later()

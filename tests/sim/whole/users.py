@@ -7,12 +7,13 @@ that is where one incarnation meets the next.
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import datetime, timedelta
 from random import Random
 from typing import Final
 
 from msgspec.structs import replace
 
-from compute.api import annotations, names
+from compute.api import names
 from compute.api.compute import Instance, Placement, Workload, WorkloadDeployment
 from compute.api.instance_spec import InstanceTemplate
 from compute.api.karmada import PropagationPolicy
@@ -20,7 +21,9 @@ from compute.api.karmada_work import ResourceBinding, Work
 from compute.api.quota import Allowance, GrantBucket, ResourceGrant
 from compute.api.resource_manager import Project, ProjectOwnerRef, ProjectSpec
 from compute.app.planes import CORE, SYSTEM, OpenPlanes, PlaneRef
+from compute.decide import joins, overrides
 from compute.decide.conditions import is_true
+from compute.decide.overrides.annotated import cities_of
 from compute.decide.quota import INSTANCE_TYPES, INSTANCES, MEMORY, VCPUS
 from kubekit.api.errors import AlreadyExists, ApiError, NotFound
 from kubekit.api.kinds.core import ConfigMap
@@ -68,7 +71,10 @@ class Tenant:
             await self._create(client, name)
             return
         act = self._chance.choice(
-            (self._scale, self._scale, self._roll, self._roll, self._move, self._hold)
+            (
+                *(self._scale, self._scale, self._roll, self._roll, self._move, self._hold),
+                *(self._restart, self._pin, self._replace),
+            )
         )
         match self._chance.randrange(10):
             case 0 | 1:
@@ -121,11 +127,26 @@ class Tenant:
         return _with_placements(present, lambda p: replace(p, city_codes=self._cities()))
 
     def _hold(self, present: Workload) -> Workload:
-        """Pause a rollout, or let it go on."""
-        notes = dict(present.metadata.annotations)
-        if notes.pop(annotations.PAUSED, "") != "true":
-            notes[annotations.PAUSED] = "true"
-        return replace(present, metadata=replace(present.metadata, annotations=notes))
+        """Pause a rollout, or let it go on: in one city, or in all."""
+        act = overrides.resumed if overrides.paused_cities(present) else overrides.paused
+        return act(present, self._some(present))
+
+    def _restart(self, present: Workload) -> Workload:
+        return overrides.restarted(present, self._some(present), _now())
+
+    def _pin(self, present: Workload) -> Workload:
+        city = self._chance.choice(cities_of(present))
+        return overrides.pinned(present, {city: (1, self._template())})
+
+    def _replace(self, present: Workload) -> Workload:
+        placement, city = self._chance.choice(tuple(joins.expected(present)))
+        deployment = names.deployment(present.metadata.name, placement, city)
+        name = names.instance(deployment, self._chance.choice((0, 0, 1, 2)))
+        return overrides.replaced(present, (name,), _now())
+
+    def _some(self, present: Workload) -> tuple[str, ...]:
+        """One of its cities, or none, which means all of them."""
+        return self._chance.choice(((), (self._chance.choice(cities_of(present)),)))
 
     def _placement(self, name: str) -> Placement:
         policy = self._chance.choice(("OrderedReady", "Parallel"))
@@ -286,6 +307,10 @@ class Weatherman:
             await self._client.create(ConfigMap(metadata=meta, data=data))
         else:
             await self._client.patch(present, replace(present, data=data))
+
+
+def _now() -> datetime:
+    return builders.NOW + timedelta(seconds=asyncio.get_running_loop().time())
 
 
 def _with_placements(present: Workload, change: Callable[[Placement], Placement]) -> Workload:
