@@ -86,17 +86,23 @@ def answer(
         candidate.condition(ConditionType.READY, generation, now),
         _suspension(suspended=suspended).condition(NeighbourCondition.SUSPENDED, generation, now),
     ]
-    since = earlier.entitled_at or now.replace(microsecond=0)
     status = msgspec.structs.replace(
         earlier,
         phase=phase,
         origin=earlier.origin or "Direct",
         service_name=entitlement.spec.service_ref.name,
-        entitled_at=since if phase == _ACTIVE else None,
+        entitled_at=_entitled_at(phase, earlier.entitled_at, now),
         conditions=put(earlier.conditions, conditions, now),
         observed_generation=generation,
     )
     return EntitlementDecision(status, again)
+
+
+def _entitled_at(phase: str, earlier: datetime | None, now: datetime) -> datetime | None:
+    """Since when the service may be used. A rejection keeps it: it shows that access was revoked."""
+    if phase == _ACTIVE:
+        return earlier or now.replace(microsecond=0)
+    return earlier if phase == _REJECTED else None
 
 
 _Verdict = tuple[str, Candidate, timedelta | None]

@@ -61,8 +61,7 @@ def require_active(session: Session, access: ProjectAccess) -> None:
     view, code = access_view(access, session.project), _CODES[access.state]
     if access.state not in REQUESTED or wants_json(sys.argv[1:]):
         raise Failure(_cause(session, view), code, next_step=view.next, reason=view.state)
-    age = phrases.age(view.requested_at, session.now())
-    notify(f"{_lead(session, view)} It was requested {age} ago.")
+    notify(_standing(session, view))
     if view.message:
         notify(f"The platform says: {plain(view.message.rstrip('.'))}.")
     notify(spelled("`compute access` shows the answer once there is one. To wait for it:"))
@@ -89,8 +88,15 @@ async def _offer(session: Session) -> ProjectAccess:
     return access
 
 
-def _lead(session: Session, view: AccessView) -> str:
-    return f"{view.meaning.rstrip('.')} ({session.target.where})."
+def _standing(session: Session, view: AccessView) -> str:
+    """How long a request waits, and for what."""
+    age = phrases.age(view.requested_at, session.now())
+    since = f" {age} ago" if view.requested_at else ""
+    processing = view.state is AccessState.PROCESSING
+    waits = (
+        "platform has not answered" if processing else "operators of the platform have not decided"
+    )
+    return f"Access to compute was requested for {session.target.where}{since}. The {waits} yet."
 
 
 def _cause(session: Session, view: AccessView) -> str:

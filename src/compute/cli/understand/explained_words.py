@@ -24,6 +24,8 @@ FIRST_OF_A_PATH: Final = frozenset({"spec", "status", "metadata"})
 _WORKLOAD: Final = "workload"
 _MOST: Final = 3
 _ALIKE: Final = 0.6
+_AS_LIKELY: Final = 0.1  # how much less alike another word may be than the nearest
+_LONGEST: Final = 64  # characters that are compared
 
 
 class ExitCodeView(View, frozen=True, kw_only=True):
@@ -56,8 +58,13 @@ def words() -> tuple[str, ...]:
 def nearest_words(word: str) -> tuple[str, ...]:
     """The words that were probably meant, the likeliest first; each as it is written."""
     by_case = {known.casefold(): known for known in words()}
-    near = difflib.get_close_matches(word.casefold()[:64], by_case, _MOST, _ALIKE)
-    return tuple(by_case[each] for each in near)
+    typed = word.casefold()[:_LONGEST]
+    near = difflib.get_close_matches(typed, by_case, _MOST, _ALIKE)
+    if not near:
+        return ()
+    least = difflib.SequenceMatcher(None, near[0], typed).ratio() - _AS_LIKELY
+    likely = difflib.get_close_matches(typed, near, _MOST, max(least, _ALIKE))
+    return tuple(by_case[each] for each in likely)
 
 
 def field(path: str) -> FieldView:
@@ -71,7 +78,7 @@ def field(path: str) -> FieldView:
         return field_view(kind, rest)
     except UnknownField as error:
         by_case = {known.casefold(): known for known in error.known}
-        near = difflib.get_close_matches(error.name.casefold()[:64], by_case, 1, _ALIKE)
+        near = difflib.get_close_matches(error.name.casefold()[:_LONGEST], by_case, 1, _ALIKE)
         hint = f"; did you mean {error.parent}.{by_case[near[0]]}?" if near else ""
         raise Failure(
             f"{error}{hint}",

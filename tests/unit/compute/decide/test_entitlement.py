@@ -84,6 +84,16 @@ def test_an_approval_that_takes_a_while_comes():
     assert kept.status == later.status
 
 
+def test_a_rejection_after_an_approval_keeps_when_it_was_approved():
+    """That shows that access was revoked, and not merely denied."""
+    approved = answer(asked(), AUTOMATIC, NOW, suspended=False)
+    had = msgspec.structs.replace(asked(word="Denied"), status=approved.status)
+
+    revoked = answer(had, AUTOMATIC, NOW + timedelta(days=1), suspended=False)
+
+    assert (revoked.status.phase, revoked.status.entitled_at) == ("Rejected", NOW)
+
+
 def test_a_rejection_says_why():
     """The message of the denial reaches the requester."""
     found = answer(asked(word="Denied", why="not for toys"), AUTOMATIC, NOW, suspended=False)
