@@ -187,7 +187,7 @@ def _overlaid(
 def _dated(conditions: Sequence[Condition], since: datetime) -> list[Condition]:
     """The conditions; that of an unreachable cell counts from ``since``, the age of all that is known."""
     return [
-        msgspec.structs.replace(c, last_transition_time=since)
+        msgspec.structs.replace(c, last_transition_time=times.seconds(since))
         if c.reason == Reason.CELL_UNREACHABLE
         else c
         for c in conditions

@@ -134,6 +134,23 @@ def test_a_deployment_whose_city_is_silent_waits_for_its_cells():
     )
 
 
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        CellUnreachable("cell-dfw", NOW + timedelta(seconds=0.7)),
+        Unplaced("none", (SILENT, CellUnreachable("cell-dfw-2", NOW + timedelta(seconds=0.7)))),
+    ],
+    ids=["unreachable", "unplaced"],
+)
+def test_a_silent_cell_is_dated_in_whole_seconds(trouble):
+    """A condition has no fractions of them, and the report of a lease does."""
+    got = project_status(original(), on_hub(), trouble, LATER)
+    assert got is not None
+    assert [each.last_transition_time for each in got.conditions] == [NOW]
+    written = with_status(original(), *got.conditions)
+    assert project_status(written, on_hub(), trouble, LATER + timedelta(hours=1)) is None
+
+
 @pytest.mark.parametrize(("observed", "counts"), [(2, (3, 2)), (1, (0, 0))])
 def test_nothing_is_up_to_date_with_a_generation_that_the_cell_has_not_seen(observed, counts):
     """What runs is counted as it was; of the newest template nothing is known to run."""
