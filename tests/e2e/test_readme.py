@@ -45,24 +45,3 @@ def test_the_readme_shows_what_happens(arguments, output):
 def test_the_commands_of_the_docs_run(arguments, _):
     """A command shown without its output at least does not fail."""
     assert "Error:" not in run(arguments)
-
-
-@pytest.mark.e2e
-@pytest.mark.slow
-@pytest.mark.long
-@pytest.mark.timeout(240)
-def test_the_demo_deploys_to_three_cities(tmp_path):
-    """Without a terminal too: deployed, restarted, cut off and healed, and then it is stopped."""
-    line = [sys.executable, "tools/demo.py", "--once", f"--data={tmp_path / 'world'}"]
-    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=False)
-
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stderr == ""
-    for text in (
-        "served after",
-        "restarted after",
-        "reported as unreachable after",
-        "complete again after",
-    ):
-        assert text in done.stdout
-    assert "still Ready: hello-world-lhr-0, hello-world-lhr-1" in done.stdout

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import needs_kubectl
+from tests.e2e.conftest import lacks_kubectl
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(sh|text)\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -17,30 +17,35 @@ LIMIT = 200  # seconds
 # Where the pages have their worlds, below the home folder of this test.
 WORLDS = ("*/world", ".local/share/compute")
 
-needs_kubectl()
-
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(LIMIT + 40)]
 
 
-@pytest.mark.usefixtures("_peer")
 @pytest.mark.parametrize("page", ["docs/tour.md", "README.md"])
 def test_the_walk_shows_what_happens(page, tmp_path):
-    """Every command of the page works, one after the other, and prints what the page shows.
+    """Every command of the page works, one after the other, and prints what the page shows."""
+    check(page, tmp_path)
 
-    On stderr there is nothing else: a warning that the page does not show is a defect.
-    """
+
+@pytest.mark.skipif(lacks_kubectl(), reason="there is no kubectl on the PATH")
+@pytest.mark.usefixtures("_peer")
+def test_the_walk_with_kubectl_shows_what_happens(tmp_path):
+    check("docs/tour-kubectl.md", tmp_path)
+
+
+def check(page: str, home: Path) -> None:
+    """On stderr there is nothing else: a warning that the page does not show is a defect."""
     blocks = BLOCK.findall((ROOT / page).read_text())
-    steps = walked([text for kind, text in blocks if kind == "sh"], tmp_path)
+    steps = walked([text for kind, text in blocks if kind == "sh"], home)
     shown = [line for kind, text in blocks if kind == "text" for line in text.splitlines()]
     surprises = [line for errors, _ in steps for line in errors if not is_shown(line, shown)]
     assert surprises == []
-    rest, printed = iter(steps), ""
+    rest = iter(steps)
+    printed: tuple[list[str], list[str]] = ([], [])
     for kind, text in blocks:
         if kind == "sh":
-            errors, output = next(rest)
-            printed = "\n".join([*errors, *output])
+            printed = next(rest)
         else:
-            assert unseen(text, printed) == [], printed
+            assert unseen(text, *printed) == [], printed
 
 
 def walked(commands: list[str], home: Path) -> list[tuple[list[str], list[str]]]:
@@ -89,14 +94,20 @@ def stop(home: Path) -> None:
         subprocess.run(line, check=False, capture_output=True)
 
 
-def unseen(excerpt: str, printed: str) -> list[str]:
-    """The lines of an excerpt that were not printed, in this order. Widths of columns may differ."""
-    lines = iter(printed.splitlines())
-    return [
-        wanted
-        for wanted in excerpt.splitlines()
-        if not any(pattern(wanted).search(" ".join(line.split())) for line in lines)
-    ]
+def unseen(excerpt: str, *streams: list[str]) -> list[str]:
+    """The lines of a page that no stream printed, in the order of the page within each stream."""
+    rest = [[" ".join(line.split()) for line in stream] for stream in streams]
+    return [wanted for wanted in excerpt.splitlines() if not any(took(wanted, r) for r in rest)]
+
+
+def took(wanted: str, lines: list[str]) -> bool:
+    """Whether one of the lines is as wanted. If so, it and those before it are removed."""
+    looks = pattern(wanted)
+    for i, line in enumerate(lines):
+        if looks.search(line):
+            del lines[: i + 1]
+            return True
+    return False
 
 
 def pattern(wanted: str) -> re.Pattern[str]:

@@ -33,6 +33,7 @@ _VOLATILE: Final = (
     (re.compile(r"\b\d\d:\d\d:\d\d\b"), "CLOCK"),
     (re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b"), "UID"),
     (re.compile(r"\b10\.\d+\.\d+\.\d+\b"), "ADDRESS"),
+    (re.compile(r"\bprocess \d+"), "process PID"),
     (re.compile(r"(https?://127\.0\.0\.1):\d+"), r"\1:PORT"),
     (re.compile(r"\b\d+m \d+s\b|\b\d+(?:\.\d+)?[smhd]\b"), "AGE"),
     (re.compile(r'("resourceVersion": )"\d+"'), r'\1"VERSION"'),
@@ -117,7 +118,11 @@ def check_transcript(file: Path, *runs: Finished, replace: Mapping[str, str] | N
     text = "\n\n".join(map(str, runs))
     for found, placeholder in (replace or {}).items():
         text = text.replace(found, placeholder)
-    text = normal(text) + "\n"
+    check_text(file, normal(text) + "\n")
+
+
+def check_text(file: Path, text: str) -> None:
+    """Compare a text with a golden file."""
     if os.environ.get(_UPDATE):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
