@@ -20,19 +20,14 @@ pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.long, pytest.mark.t
 
 
 @pytest.fixture(scope="module")
-def session(tmp_path_factory):
+def session():
     """What `make demo ONCE=1` draws on a terminal, without what differs between runs, and its code."""
-    home = tmp_path_factory.mktemp("demo")
-    command = [
-        sys.executable,
-        str(ROOT / "tools" / "demo.py"),
-        "--once",
-        "--data",
-        str(home / "world"),
-    ]
-    with Terminal(command, CommandLine(home, home), COLUMNS, LINES) as terminal:
-        code = terminal.ended(200)
-        screen = terminal.text().replace(str(home / "world"), "WORLD")
+    with TemporaryDirectory(prefix="demo-") as folder:  # a short path, so that no line is wrapped
+        home = Path(folder)
+        command = [sys.executable, str(DEMO), "--once", "--data", str(home / "world")]
+        with Terminal(command, CommandLine(home, home), COLUMNS, LINES) as terminal:
+            code = terminal.ended(200)
+            screen = terminal.text().replace(str(home / "world"), "WORLD")
     # How much of a deletion is seen depends on the machine.
     lines = [line for line in screen.splitlines() if not line.startswith("Waiting: ")]
     return normal("\n".join(lines)).strip(), code
