@@ -113,7 +113,7 @@ def test_an_instance_that_is_deleted():
 
 
 def test_a_cell_that_does_not_report_leaves_only_the_last_state():
-    """A dead cell must not show Available for ever."""
+    """A dead cell must not show Available indefinitely."""
     lost = given(1, condition("Available", "Unknown", "CellUnreachable", "no report", since=NOW))
 
     judged = standing(running(), lost, now=NOW + MINUTE)
