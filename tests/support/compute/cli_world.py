@@ -7,6 +7,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
+from compute.api import labels
 from compute.api.compute import (
     Instance,
     Placement,
@@ -16,6 +17,7 @@ from compute.api.compute import (
     WorkloadSpec,
 )
 from compute.api.conditions import ConditionType
+from compute.api.karmada import MemberCluster
 from compute.api.networking import LocationBinding, Network
 from compute.api.resource_manager import Project, ProjectOwnerRef, ProjectSpec
 from compute.app.system_environment import system
@@ -61,10 +63,11 @@ def make_project(data: Path, name: str) -> None:
             while not _is_ready(networks.find(Network, "default")):
                 await networks.changed(LIMIT)
         async with live_objects(project, system(), "", LocationBinding) as cities:
-            while not cities.all(LocationBinding):
+            while len(cities.all(LocationBinding)) < wanted:
                 await cities.changed(LIMIT)
 
     in_plane(data, "core", create)
+    wanted = in_plane(data, "hub", _count_of_cities)
     in_plane(data, f"project-{name}", ready)
 
 
@@ -135,6 +138,12 @@ def configure(
             await client.create(wanted)
 
     in_plane(data, context, write)
+
+
+async def _count_of_cities(hub: Client) -> int:
+    """How many cities a project is offered once it is ready."""
+    members = (await hub.every(MemberCluster)).items
+    return len({each.metadata.labels.get(labels.TOPOLOGY_CITY_CODE) for each in members} - {None})
 
 
 def _is_ready(of: Project | Network | None) -> bool:

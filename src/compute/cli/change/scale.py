@@ -27,7 +27,7 @@ from compute.cli.shell.session import Session, in_project
 from compute.cli.streams import show
 from compute.decide.workload_edits.deploy_flags import FlagError
 from compute.decide.workload_edits.scaling import ScaleFlags, rescaled
-from compute.views.quota_reading import QuotaReader
+from compute.views.project.quota_reading import QuotaReader
 from compute.views.scales import CityScaleView, CityScalingView, ScalingView, scaling_view
 from kubekit.api.meta import Object
 

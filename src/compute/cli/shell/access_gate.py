@@ -18,7 +18,7 @@ from compute.cli.shell.access import first_answer, read_access, request_access
 from compute.cli.shell.prompts import can_ask, confirmed, notify
 from compute.cli.shell.session import Session
 from compute.decide.access_state import REQUESTED, AccessState, ProjectAccess
-from compute.views.access import AccessView, access_view
+from compute.views.project.access import AccessView, access_view
 from kubekit.api.errors import Forbidden
 
 _CODES: Final = {

@@ -13,7 +13,7 @@ from compute.cli.shell.commands import command as compute_command
 from compute.cli.shell.session import Session, in_project
 from compute.cli.streams import show
 from compute.decide.access_state import AccessState
-from compute.views.access import AccessView, access_view
+from compute.views.project.access import AccessView, access_view
 
 
 @compute_command(

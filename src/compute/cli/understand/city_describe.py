@@ -17,8 +17,15 @@ from compute.cli.shell.groups import nearest
 from compute.cli.shell.session import Session, in_project
 from compute.cli.streams import show
 from compute.decide import city_codes
-from compute.views.cities import CityOfferView, CityUsability, SiteView, city_offers, found, usable
-from compute.views.city_reading import city_objects
+from compute.views.project.cities import (
+    CityOfferView,
+    CityUsability,
+    SiteView,
+    city_offers,
+    found,
+    usable,
+)
+from compute.views.project.city_reading import city_objects
 from compute.views.reading import ProjectReader
 
 
@@ -85,7 +92,7 @@ def _lines(city: CityOfferView, now: datetime) -> Iterator[str]:
     if city.reported_at:
         yield f"  Data:       {phrases.age(city.reported_at, now)} old: the cell last reported then"
     if step := _next(city):
-        yield f"Next:  {spelled(step)}"
+        yield f"  To do:      {spelled(step)}"
 
 
 def _site(site: SiteView) -> str:

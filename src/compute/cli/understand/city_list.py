@@ -17,8 +17,8 @@ from compute.cli.shell.commands import command as compute_command
 from compute.cli.shell.prompts import notify
 from compute.cli.shell.session import Session, in_project
 from compute.cli.streams import show
-from compute.views.cities import CityOfferView, CityUsability, city_offers
-from compute.views.city_reading import city_objects
+from compute.views.project.cities import CityOfferView, CityUsability, city_offers
+from compute.views.project.city_reading import city_objects
 from compute.views.reading import ProjectReader
 
 _HEADERS: Final = ("CODE", "NAME", "REGION", "READY", "SITES", "INSTANCES", "NOTE")

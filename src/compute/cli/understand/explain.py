@@ -22,8 +22,13 @@ from compute.cli.understand.explained_words import (
     words,
 )
 from compute.cli.understand.explanation_texts import show_explanation
-from compute.views.field_docs import kind_named
-from compute.views.glossary import condition_named, condition_names, reason_named, reason_names
+from compute.views.explain.field_docs import kind_named
+from compute.views.explain.glossary import (
+    condition_named,
+    condition_names,
+    reason_named,
+    reason_names,
+)
 from compute.views.view import View
 
 if TYPE_CHECKING:

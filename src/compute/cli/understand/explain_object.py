@@ -4,7 +4,7 @@ from compute.cli.exits import Exit, Failure
 from compute.cli.shell.session import Session, in_project
 from compute.cli.understand.explanation_texts import explanation_lines, show_explanation
 from compute.decide.validation.grammar import nearest
-from compute.views.explanations import KINDS, Explainer
+from compute.views.explain.explanations import KINDS, Explainer
 from compute.views.reading import ProjectReader
 from kubekit.api.errors import NotFound
 

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Final
 
 from compute.cli.exits import Exit, Failure
-from compute.views.field_docs import (
+from compute.views.explain.field_docs import (
     DocumentedKind,
     FieldView,
     UnknownField,
@@ -14,7 +14,7 @@ from compute.views.field_docs import (
     kind_named,
     words_of,
 )
-from compute.views.glossary import condition_names, reason_names
+from compute.views.explain.glossary import condition_names, reason_names
 from compute.views.view import View
 
 EXIT_CODES: Final = frozenset({"exit-codes", "exit-code", "exitcodes", "exits"})

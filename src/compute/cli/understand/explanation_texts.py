@@ -1,5 +1,6 @@
 """What `compute explain` prints, line by line."""
 
+import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
@@ -11,14 +12,15 @@ from compute.cli.invocation import spelled
 from compute.cli.output import phrases
 from compute.cli.output.formats import show_data
 from compute.cli.output.tables import plain
+from compute.cli.output.terminal import width
 from compute.cli.streams import show
-from compute.views.field_docs import DocumentedKind, FieldView
-from compute.views.glossary import ConditionTypeView, ReasonView
+from compute.views.explain.field_docs import DocumentedKind, FieldView
+from compute.views.explain.glossary import ConditionTypeView, ReasonView
 from compute.views.view import View
 
 if TYPE_CHECKING:
     from compute.cli.understand.explained_words import ExitCodeView
-    from compute.views.explanations import ExplanationView
+    from compute.views.explain.explanations import ExplanationView
 
 _WIDTH: Final = 88
 _INDENT: Final = "  "
@@ -101,7 +103,7 @@ def explanation_lines(view: "ExplanationView", now: datetime) -> Iterator[str]:
     if not view.healthy:
         yield from _wrapped("Who acts: ", view.acts)
     if view.next_step:
-        yield plain(f"Next:  {spelled(view.next_step)}")
+        yield from _wrapped("To do:    ", plain(spelled(view.next_step)))
 
 
 def overview(
@@ -128,7 +130,7 @@ def _wrapped(label: str, text: str) -> Iterator[str]:
     first = f"{_INDENT}{label}"
     yield from textwrap.wrap(
         text,
-        _WIDTH,
+        min(width(sys.stdout) or _WIDTH, _WIDTH),
         initial_indent=first,
         subsequent_indent=" " * len(first),
         break_long_words=False,

@@ -11,7 +11,7 @@ from compute.cli.shell.commands import command as compute_command
 from compute.cli.shell.groups import nearest
 from compute.cli.streams import show
 from compute.cli.understand.offered_cities import offered_cities
-from compute.views.instance_types import InstanceTypeView, found_type, instance_types
+from compute.views.project.instance_types import InstanceTypeView, found_type, instance_types
 
 
 @compute_command(

@@ -11,7 +11,7 @@ from compute.cli.output.terminal import width
 from compute.cli.shell.commands import command as compute_command
 from compute.cli.streams import show
 from compute.cli.understand.offered_cities import offered_cities
-from compute.views.instance_types import InstanceTypeView, instance_types
+from compute.views.project.instance_types import InstanceTypeView, instance_types
 
 _HEADERS: Final = ("NAME", "VCPU", "MEMORY", "CITIES", "DEFAULT")
 

@@ -3,8 +3,8 @@
 from compute.cli.exits import Failure
 from compute.cli.shell.prompts import notify
 from compute.cli.shell.session import Session, in_project
-from compute.views.cities import city_offers, usable
-from compute.views.city_reading import city_objects
+from compute.views.project.cities import city_offers, usable
+from compute.views.project.city_reading import city_objects
 from compute.views.reading import ProjectReader
 
 

@@ -18,8 +18,8 @@ from compute.cli.shell.prompts import notify
 from compute.cli.shell.session import Session, in_project
 from compute.cli.streams import show
 from compute.decide.quota.units import order, unit_of
-from compute.views.quota import QuotaRow, QuotaView, QuotaWaiter, quota_view
-from compute.views.quota_reading import QuotaReader
+from compute.views.project.quota import QuotaRow, QuotaView, QuotaWaiter, quota_view
+from compute.views.project.quota_reading import QuotaReader
 
 _HEADERS: Final = ("RESOURCE", "UNIT", "LIMIT", "USED", "AVAILABLE", "USAGE")
 _WAITING: Final = ("INSTANCE", "CITY", "SINCE", "NEEDS", "WHY")

@@ -26,7 +26,7 @@ from compute.decide.explain.checklist import GateStatus, checklist
 from compute.decide.explain.titles import count, fill_names, path, title
 from compute.decide.overrides import paused_cities
 from compute.decide.overrides.annotated import cities_of
-from compute.decide.quota.claims import MEMORY, VCPUS
+from compute.decide.quota.units import unit_of
 from kubekit.api.finalizers import FOREGROUND
 from kubekit.api.meta import Condition, Object
 
@@ -38,8 +38,6 @@ _ASK_THE_PLATFORM: Final = (
 _STUCK: Final = (
     "Run `compute doctor NAME`; a finalizer named above has not been removed for minutes."
 )
-
-_UNITS: Final = {VCPUS: "millicores", MEMORY: "MiB"}
 
 _HOLDERS: Final = {
     finalizers.WORKLOAD: "its controller removes it once everything created from it is gone",
@@ -150,7 +148,7 @@ def _of_instance(
     quota = find(conditions, ConditionType.QUOTA_GRANTED)
     about_quota = quota is not None and quota.reason == blocker.reason
     return (
-        replace(explanation, cause=_sentences(explanation.cause, demand(claim)))
+        replace(explanation, cause=_sentences(explanation.cause, demand(claim, explanation.cause)))
         if claim and about_quota
         else explanation
     )
@@ -236,22 +234,24 @@ def _sentences(*parts: str) -> str:
     return " ".join(part for part in parts if part)
 
 
-def demand(claim: ResourceClaim) -> str:
-    """The claim in sentences: everything it needs, and each part that was not granted."""
-    needs = "; ".join(_amount(r.amount, r.resource_type) for r in claim.spec.requests)
-    answers = [_answer(a) for a in claim.status.allocations if a.status != "Granted"]
-    return " ".join([f"It needs {needs}.", *answers])
+def demand(claim: ResourceClaim, known: str = "") -> str:
+    """The claim in sentences: all that it needs, and why each part that is lacking was not granted.
+
+    A part that waits only for the others is left out, and so is what is ``known`` already.
+    """
+    needs = [unit_of(r.resource_type).phrase(r.amount) for r in claim.spec.requests]
+    lacking = (a for a in claim.status.allocations if a.status != "Granted" and _says_why(a))
+    answers = [_answer(a) for a in lacking if a.message.rstrip(".") not in known]
+    return " ".join([f"It needs {', '.join(needs)}.", *answers])
 
 
-def _amount(amount: int, resource: str) -> str:
-    unit = _UNITS.get(resource)
-    return f"{amount} {unit} of {resource}" if unit else f"{amount} of {resource}"
+def _says_why(allocation: RequestAllocation) -> bool:
+    return bool(allocation.message) and allocation.reason != Reason.PENDING_EVALUATION
 
 
 def _answer(allocation: RequestAllocation) -> str:
-    reason = allocation.message or allocation.reason
-    answer = f"{allocation.resource_type} is {allocation.status.lower()}"
-    return f"{answer}: {reason.rstrip('.')}." if reason else f"{answer}."
+    name = unit_of(allocation.resource_type).display_name
+    return f"{name} {allocation.status.lower()}: {allocation.message.rstrip('.')}."
 
 
 def held_by(of: Object) -> str:

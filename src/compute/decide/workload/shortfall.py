@@ -14,7 +14,7 @@ from compute.decide.workload.preview import Need
 
 
 @dataclass(frozen=True, slots=True)
-class Lack:
+class QuotaLack:
     """A type of resource of which too little is left, in base units."""
 
     resource_type: str
@@ -34,7 +34,7 @@ class Shortfall:
     ``cities`` is then how many of the cities have room for one instance each.
     """
 
-    lacks: tuple[Lack, ...]
+    lacks: tuple[QuotaLack, ...]
     most: int
     cities: int
 
@@ -75,7 +75,7 @@ def shortfall(
     room = _added(left, held or Need())
     needed = _amounts(sum(wanted, Need()))
     lacks = tuple(
-        Lack(kind, amount, room.get(kind, 0))
+        QuotaLack(kind, amount, room.get(kind, 0))
         for kind, amount in needed.items()
         if amount > room.get(kind, 0)
     )

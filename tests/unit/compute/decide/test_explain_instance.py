@@ -66,15 +66,28 @@ def test_an_instance_without_quota_is_explained_in_numbers():
     assert got.cause == (
         "Instance web-home-dfw-0 in DFW is not ready. "
         "The project has not enough quota left for the instance. "
-        "It needs 1 of compute.datumapis.com/instances; "
-        "1000 millicores of compute.datumapis.com/vcpus; "
-        "2048 MiB of compute.datumapis.com/memory. "
-        "compute.datumapis.com/vcpus is denied: 1000 wanted, 500 of 40000 left. "
-        "compute.datumapis.com/memory is pending."
+        "It needs 1 instance, 1 vCPU, 2048 MiB of memory. "
+        "vCPUs denied: 1000 wanted, 500 of 40000 left."
     )
     assert got.next_step == (
         "Run `compute quota`; lower `compute scale web --min N`, delete something, or ask for more quota."
     )
+
+
+def test_what_the_instance_reports_already_is_not_said_twice():
+    """Nor that a part waits only for the others."""
+    line = "instances: 1 asked for, 0 of 10 left"
+    waiting = running(
+        0, not_ready("PendingQuota"), quota(message=f"Not enough quota: {line}. Wait")
+    )
+    pending = claim(
+        answer("instances", "Pending", "QuotaExceeded", line),
+        answer("vcpus", "Pending", "PendingEvaluation", "It is available"),
+    )
+
+    got = explain_instance(waiting, pending, now=NOW)
+
+    assert got.cause.endswith(f"{line}. Wait. It needs 1 instance, 1 vCPU, 2048 MiB of memory.")
 
 
 def test_a_fault_of_the_quota_service_is_not_called_a_lack_of_quota():

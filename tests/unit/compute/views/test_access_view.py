@@ -3,7 +3,7 @@
 import pytest
 
 from compute.decide.access_state import AccessState, ProjectAccess
-from compute.views.access import access_view
+from compute.views.project.access import access_view
 
 
 @pytest.mark.parametrize("state", AccessState)

@@ -12,7 +12,7 @@ from compute.api.networking import (
     LocationBindingSpec,
     LocationBindingStatus,
 )
-from compute.views.cities import (
+from compute.views.project.cities import (
     CityObjects,
     CityOfferView,
     CityUsability,

@@ -3,7 +3,7 @@
 import pytest
 
 from compute.app import crds
-from compute.views.field_docs import (
+from compute.views.explain.field_docs import (
     DocumentedKind,
     UnknownField,
     documented_kinds,

@@ -4,7 +4,7 @@ import pytest
 
 from compute.api.conditions import ConditionType
 from compute.api.reasons import NeighbourReason, Owner, Reason
-from compute.views.glossary import (
+from compute.views.explain.glossary import (
     OWNERS,
     condition_named,
     condition_names,

@@ -4,7 +4,7 @@ import pytest
 
 from compute.decide.quota import INSTANCE_TYPES
 from compute.decide.workload_edits import deploy_flags
-from compute.views.instance_types import InstanceTypeView, found_type, instance_types
+from compute.views.project.instance_types import InstanceTypeView, found_type, instance_types
 
 
 def test_every_type_is_listed_with_its_size():

@@ -18,7 +18,7 @@ from compute.api.quota import (
     ResourceRequest,
 )
 from compute.decide import quota
-from compute.views.quota import CityUse, QuotaObjects, QuotaView, WaitingAmount, quota_view
+from compute.views.project.quota import CityUse, QuotaObjects, QuotaView, WaitingAmount, quota_view
 from kubekit.api.meta import ObjectMeta
 from tests.support.compute.builders import NOW, condition, instance
 

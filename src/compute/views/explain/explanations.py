@@ -17,7 +17,7 @@ from compute.decide.explain import (
     explain_instance,
     explain_workload,
 )
-from compute.views.glossary import OWNERS
+from compute.views.explain.glossary import OWNERS
 from compute.views.reading import ProjectReader
 from compute.views.view import View
 from kubekit.api.meta import Object

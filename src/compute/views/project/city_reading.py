@@ -4,7 +4,7 @@ import asyncio
 
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.networking import LocationBinding
-from compute.views.cities import CityObjects
+from compute.views.project.cities import CityObjects
 from compute.views.reading import ProjectReader
 
 

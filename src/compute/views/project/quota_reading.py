@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from compute.api.compute import Instance
 from compute.api.quota import BUCKETS, AllowanceBucket, ResourceClaim
-from compute.views.quota import QuotaObjects
+from compute.views.project.quota import QuotaObjects
 from compute.views.reading import ProjectReader
 from kubekit.api.errors import Forbidden
 from kubekit.client.client import Client, K

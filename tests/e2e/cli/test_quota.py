@@ -1,0 +1,57 @@
+"""`compute quota`, in a project of its own."""
+
+import pytest
+
+from compute.api.compute import Instance
+from compute.api.quota import BUCKETS, AllowanceBucket
+from compute.app.system_environment import system
+from compute.decide.quota import INSTANCES
+from compute.views.live import live_objects
+from kubekit.client.client import Client
+from tests.support.compute.cli_runner import CommandLine
+from tests.support.compute.cli_world import LIMIT, has_reason, in_plane, make_workload, settle
+from tests.support.compute.project_objects import kubeconfig_of
+
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
+
+
+def until_used(compute: CommandLine, instances: int) -> None:
+    """Wait until the bucket shows so many instances. It is written once a second at most."""
+
+    async def wait(project: Client) -> None:
+        async with live_objects(project, system(), BUCKETS, AllowanceBucket) as live:
+            while not any(
+                each.spec.resource_type == INSTANCES and each.status.allocated == instances
+                for each in live.all(AllowanceBucket)
+            ):
+                await live.changed(LIMIT)
+
+    in_plane(compute.data, f"project-{compute.variables['COMPUTE_PROJECT']}", wait)
+
+
+def test_quota_from_an_empty_project_to_one_that_is_used_up(shop, shop_transcript):
+    """The use of each city, and what waits, with what it needs."""
+    project = shop.variables["COMPUTE_PROJECT"]
+    assert shop_transcript("quota").code == 0
+    make_workload(shop.data, project, "web", "DFW", replicas=8)
+    until_used(shop, 8)
+    assert shop_transcript("quota", "--constrained").code == 0
+    make_workload(shop.data, project, "api", "LHR", replicas=3)
+    settle(shop.data, project, Instance, has_reason("QuotaExceeded"))
+    until_used(shop, 10)
+
+    assert shop_transcript("quota").code == 0
+    assert shop_transcript("quota", "--city=lhr", "--constrained", "-o", "json").code == 0
+    assert shop_transcript("quota", "--location", "DFW", "-o", "yaml").code == 0
+    assert shop_transcript("explain", "instance/api-default-lhr-2").code == 0
+    assert shop_transcript("explain", "deployment/api-default-lhr", "-o", "json").code == 0
+    assert shop_transcript("explain", "workload/apu").code == 7
+
+
+def test_a_viewer_of_a_project_reads_its_quota(compute, name):
+    """Every user of a project may."""
+    done = compute("quota", f"--kubeconfig={kubeconfig_of(compute, name)}")
+
+    assert done.code == 0
+    assert done.stdout.startswith("RESOURCE    UNIT       LIMIT")
+    assert done.stderr == ""
