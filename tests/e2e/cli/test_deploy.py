@@ -1,5 +1,6 @@
 """`compute deploy` and `compute diff`, on a running world."""
 
+import re
 import signal
 
 import pytest
@@ -77,7 +78,7 @@ def test_a_broken_image_ends_it_with_the_cause(shop, name):
     shop("destroy", name, "-y", "--wait")
 
 
-def test_the_story_of_a_workload(shop_transcript, name):
+def test_the_story_of_a_workload(shop_transcript, shop, name):
     """Created, changed by what is named alone, compared, unchanged."""
     shop_transcript.replace[name] = "web"
     first = ("--city", "DFW,LHR", "--env", "TOKEN=secret", "--http-port", "8080")
@@ -102,6 +103,7 @@ def test_the_story_of_a_workload(shop_transcript, name):
     assert (
         shop_transcript("deploy", name, "--label", "tier=front", "--detach", "-o", "name").code == 0
     )
+    shop("destroy", name, "-y", "--wait")
 
 
 def test_a_dry_run_changes_nothing(shop_transcript, shop, name):
@@ -133,6 +135,7 @@ def test_files_decide_on_everything_they_hold(shop_transcript, shop, name):
     assert scaled.code == 0, scaled
     text = manifest(name, image="nginx:2")
     assert shop_transcript("deploy", "-f", "-", "--detach", text=text).code == 0
+    shop("destroy", name, "-y", "--wait")
 
 
 def test_wrong_files(shop_transcript, shop, name):
@@ -170,10 +173,22 @@ def test_mistakes(shop_transcript, shop, name):
     )
     assert shop_transcript("deploy", "a" * 70, "--image", "nginx:1", "--city", "DFW").code == 2
     assert shop_transcript("deploy", *new, "--city", "DFW", "--network", "backend").code == 7
-    assert shop_transcript("deploy", *new, "--city", "DFW", "--min", "30").code == 6
     assert shop_transcript("deploy", *new, "--city", "DFW", "--set", "spec.plcements=[]").code == 2
     assert shop_transcript("deploy", *new, "--city", "DFW", "--env-from-secret", "db").code == 7
     assert shop_transcript("deploy", *new, "--city", "DFW", "--dry-run=maybe").code == 2
+    assert read(shop, Workload, name) is None
+
+
+def test_a_quota_that_is_too_small(shop, name):
+    """A script learns what would fit, and nothing is written; how much is left depends on other tests."""
+    done = shop("deploy", name, "--image", "nginx:1", "--city", "DFW", "--min", "30")
+
+    assert done.code == 6, done
+    assert re.fullmatch(
+        r"Error: the quota is too small: needs 30 instances, \d+ left; try --min \d+; nothing was changed, "
+        r"and -y deploys it anyway\nNext:  compute quota\n",
+        done.stderr,
+    )
     assert read(shop, Workload, name) is None
 
 
@@ -185,6 +200,16 @@ def test_a_missing_network_is_created_with_a_yes(shop, name):
     assert done.code == 0, done
     assert read(shop, Network, network) is not None
     shop("destroy", name, "-y", "--wait")
+
+
+def test_its_name_can_be_piped(shop, name):
+    """`deploy --detach -o name | compute wait -`; other kinds of a file are not for waiting."""
+    done = shop("deploy", "-f", "-", "--detach", "-o", "name", text=manifest(name))
+
+    assert (done.code, done.stdout) == (0, f"workload/{name}\n"), done
+    waited = shop("wait", "-", text=done.stdout)
+    assert waited.code == 0, waited
+    shop("destroy", f"workload/{name}", "-y", "--wait")
 
 
 def test_variables_of_a_config_map(shop, name):
@@ -265,7 +290,7 @@ def test_two_people_who_deploy_at_once(shop, name):
         late.type("y\r")
         assert late.ended() == 8
         assert f"workload/{name} was changed by another user of this command at" in late.text()
-        assert "That change stays, and nothing of yours was written" in late.text()
+        assert "That change stays, and yours was not written" in late.text()
     shop("destroy", name, "-y", "--wait")
 
 

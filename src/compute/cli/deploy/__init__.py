@@ -1,1 +1,16 @@
-"""Commands that create, compare and delete workloads."""
+"""Commands that create, compare and delete workloads.
+
+    deploy, diff, plan, destroy
+                     the commands; their work is in deploy_run, diff_run and destroy_run
+    deploy_command   options whose value may be left out
+    deploy_options   the options that deploy and diff share
+    deploy_inputs    what these options mean
+    planning, file_planning, planned_changes, references
+                     the changes that flags or files ask for, and what they refer to on the server
+    plan_text        the plan as people read it
+    writing          the changes written, whatever other clients write at the same time
+    manifests, manifest_lines, saved_manifest
+                     manifests: read, located, and written
+
+Start reading at `deploy_run.run_deploy`.
+"""

@@ -97,7 +97,7 @@ def read_inputs(options: Options) -> DeployInputs:
     except FlagError as error:
         raise click.UsageError(str(error)) from error
     return DeployInputs(
-        name=options["name"],
+        name=options["name"].removeprefix("workload/"),
         flags=flags,
         location_selector=options["location_selector"] or "",
         note=note,

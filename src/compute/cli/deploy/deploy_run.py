@@ -7,8 +7,8 @@ from datetime import timedelta
 from compute.api.compute import Workload
 from compute.cli.change.rollout_follow import follow_rollout
 from compute.cli.deploy.deploy_inputs import DeployInputs
-from compute.cli.deploy.object_changes import ObjectChange
 from compute.cli.deploy.plan_text import plan_text, result_line
+from compute.cli.deploy.planned_changes import PlannedChange
 from compute.cli.deploy.planning import DeployPlan, plan_of
 from compute.cli.deploy.saved_manifest import SavedManifest, manifest_to_save
 from compute.cli.deploy.writing import create_network, written
@@ -113,8 +113,8 @@ async def _dry(
 def _emit(plan: DeployPlan, mode: DeployMode) -> None:
     """Print the plan in a format for programs."""
     if mode.output == "name":
-        for change in plan.changes:
-            show_names(change.wanted.kind.lower(), [change.wanted.metadata.name])
+        # For `compute wait -`, so other kinds are not among them.
+        show_names("workload", (change.wanted.metadata.name for change in plan.workloads))
     elif mode.output in {"json", "yaml"}:
         show_data(plan.view, mode.output)
 
@@ -184,7 +184,7 @@ def _say_how_to_look(names: Iterable[str], mode: DeployMode) -> None:
             notify(f"Not waiting. Look again with: {typed(f'compute rollout status {name}')}")
 
 
-async def _follow(session: Session, changes: Iterable[ObjectChange], mode: DeployMode) -> int:
+async def _follow(session: Session, changes: Iterable[PlannedChange], mode: DeployMode) -> int:
     """Follow the rollouts one after the other. The first that does not succeed is the result."""
     failure: Failure | None = None
     for change in changes:

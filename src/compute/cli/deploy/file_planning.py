@@ -14,7 +14,7 @@ import msgspec
 
 from compute.api.compute import Workload
 from compute.cli.deploy.manifests import Manifest
-from compute.cli.deploy.object_changes import ObjectChange, existing_object, joined
+from compute.cli.deploy.planned_changes import PlannedChange, existing_object, joined
 from compute.cli.deploy.references import Surroundings
 from compute.cli.exits import Failure
 from compute.cli.shell.session import Session
@@ -29,7 +29,7 @@ from kubekit.api.meta import Object
 
 async def changes_of_manifests(
     session: Session, read: Sequence[Manifest], around: Surroundings, note: str
-) -> tuple[ObjectChange, ...]:
+) -> tuple[PlannedChange, ...]:
     """The changes of every document, in the order of writing. One error refuses them all."""
     kinds = [_kind(manifest) for manifest in read]
     _refuse_twice(session, read, kinds)
@@ -109,14 +109,14 @@ def _change(
     kind: type[Object],
     manifest: Manifest,
     note: str,
-) -> ObjectChange:
+) -> PlannedChange:
     document = _without_status(manifest)
     try:
         given = scheme.decode_as(kind, document)
     except (scheme.DecodeError, msgspec.MsgspecError) as error:
         raise Failure(f"{manifest.location()}: {error}; nothing was changed") from error
     make = partial(_make_of_manifest, given, frozenset(document), (session.namespace, note))
-    return ObjectChange(existing, make(existing), make)
+    return PlannedChange(existing, make(existing), make)
 
 
 def _make_of_manifest(

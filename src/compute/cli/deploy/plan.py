@@ -13,6 +13,7 @@ from compute.cli.deploy import manifests
 from compute.cli.deploy.manifests import Manifest
 from compute.cli.exits import Exit, Failure
 from compute.cli.output.tables import plain, table
+from compute.cli.shell.commands import command as compute_command
 from compute.cli.streams import show
 from compute.decide import city_codes
 from compute.decide.validation import MOST_ERRORS
@@ -26,10 +27,15 @@ _HEADERS: Final = ("PLACEMENT", "CITY", "DEPLOYMENT", "START", "INSTANCES", "VCP
 _START: Final = {"OrderedReady": "one by one", "Parallel": "at once"}
 
 
-@click.command()
+@compute_command(
+    examples=(
+        "compute plan -f web.yaml",
+        "compute plan -f shop/ --cities DFW,LHR -o json",
+    ),
+)
 @click.option(
     "-f", "--file", "files", multiple=True, required=True, metavar="FILE",
-    help="A manifest, YAML or JSON; `-` reads stdin. May be given several times.",
+    help="A manifest, YAML or JSON, or a folder of them; `-` reads stdin. May be given several times.",
 )  # fmt: skip
 @click.option(
     "--cities", "--city", multiple=True, metavar="CODE,...",

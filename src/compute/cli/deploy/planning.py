@@ -13,7 +13,7 @@ from compute.api.networking import Network
 from compute.cli.deploy import manifests
 from compute.cli.deploy.deploy_inputs import DeployInputs
 from compute.cli.deploy.file_planning import changes_of_manifests
-from compute.cli.deploy.object_changes import ObjectChange, existing_object, joined
+from compute.cli.deploy.planned_changes import PlannedChange, existing_object, joined
 from compute.cli.deploy.references import (
     Surroundings,
     missing_networks,
@@ -44,12 +44,12 @@ _FLAGS: Final = (
 class DeployPlan:
     """The changes in the order in which they are written, and what users see of them."""
 
-    changes: tuple[ObjectChange, ...]
+    changes: tuple[PlannedChange, ...]
     missing: tuple[tuple[str, str], ...]  # networks, by namespace and name
     view: DeployPlanView
 
     @property
-    def workloads(self) -> tuple[ObjectChange, ...]:
+    def workloads(self) -> tuple[PlannedChange, ...]:
         return tuple(c for c in self.changes if isinstance(c.wanted, Workload))
 
 
@@ -73,7 +73,7 @@ async def plan_of(session: Session, inputs: DeployInputs) -> DeployPlan:
     return DeployPlan(changes, missing, view)
 
 
-async def _of_flags(session: Session, inputs: DeployInputs, around: Surroundings) -> ObjectChange:
+async def _of_flags(session: Session, inputs: DeployInputs, around: Surroundings) -> PlannedChange:
     existing = await existing_object(session, Workload, inputs.name, session.namespace)
     flags = replace(inputs.flags, env_from=await with_keys(session, inputs.flags.env_from))
     meta = ObjectMeta(name=inputs.name, namespace=session.namespace)
@@ -86,7 +86,7 @@ async def _of_flags(session: Session, inputs: DeployInputs, around: Surroundings
         raise Failure(str(error), Exit.USAGE, next_step=look) from error
     if isinstance(wanted, Workload) and wanted is not existing:
         _refuse_invalid(wanted, existing, around)
-    return ObjectChange(existing, wanted, make)
+    return PlannedChange(existing, wanted, make)
 
 
 def _make_of_flags(

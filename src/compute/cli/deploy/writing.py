@@ -11,7 +11,7 @@ from typing import Final
 from compute.api.compute import Workload
 from compute.api.networking import Network, NetworkIPAM, NetworkSpec
 from compute.cli.change.workload_change import MANAGER
-from compute.cli.deploy.object_changes import ObjectChange
+from compute.cli.deploy.planned_changes import PlannedChange
 from compute.cli.exits import Exit, Failure
 from compute.cli.shell.session import Session
 from compute.decide.workload_edits.concurrent_changes import (
@@ -29,7 +29,7 @@ _ATTEMPTS: Final = 10
 _UNKNOWN: Final = "unknown field"
 
 
-async def written(session: Session, change: ObjectChange, *, dry_run: bool = False) -> Object:
+async def written(session: Session, change: PlannedChange, *, dry_run: bool = False) -> Object:
     """The object after a change. With ``dry_run`` the server checks it and stores nothing."""
     # Strict: an older server drops fields that it does not know, unless it has to refuse them.
     options = WriteOptions(field_manager=MANAGER, field_validation="Strict", dry_run=dry_run)
@@ -63,7 +63,7 @@ async def create_network(session: Session, namespace: str, name: str) -> None:
 
 
 async def _patched(
-    session: Session, change: ObjectChange, existing: Object, options: WriteOptions
+    session: Session, change: PlannedChange, existing: Object, options: WriteOptions
 ) -> Object:
     wanted = change.wanted
     for _ in range(_ATTEMPTS):
@@ -77,7 +77,7 @@ async def _patched(
     raise _changed(change, existing)
 
 
-async def _newest(session: Session, change: ObjectChange) -> Object:
+async def _newest(session: Session, change: PlannedChange) -> Object:
     meta = change.wanted.metadata
     try:
         return await session.client.get(type(change.wanted), meta.name, meta.namespace)
@@ -90,7 +90,7 @@ async def _newest(session: Session, change: ObjectChange) -> Object:
         ) from error
 
 
-def _is_same(change: ObjectChange, newest: Object, wanted: Object) -> bool:
+def _is_same(change: PlannedChange, newest: Object, wanted: Object) -> bool:
     shown = change.existing
     if isinstance(newest, Workload) and isinstance(shown, Workload):
         before = ChangePair(shown, _as_workload(change.wanted))
@@ -103,21 +103,21 @@ def _as_workload(obj: Object) -> Workload:
     return obj
 
 
-def _changed(change: ObjectChange, newest: Object) -> Failure:
+def _changed(change: PlannedChange, newest: Object) -> Failure:
     return Failure(
         f"{change.title} was changed{_by(change.existing, newest)} after the plan was made. That change "
-        "stays, and nothing of yours was written: run the command again to plan on the newest version",
+        "stays, and yours was not written: run the command again to plan on the newest version",
         Exit.CONFLICT,
         next_step=_look(change),
         reason="Conflict",
     )
 
 
-async def _taken(session: Session, change: ObjectChange) -> Failure:
+async def _taken(session: Session, change: PlannedChange) -> Failure:
     newest = await _newest(session, change)
     return Failure(
         f"{change.title} was created{_by(None, newest)} after the plan was made. It stays as it is, and "
-        "nothing of yours was written: run the command again to change it, or choose another name",
+        "yours was not written: run the command again to change it, or choose another name",
         Exit.CONFLICT,
         next_step=_look(change),
         reason="AlreadyExists",
@@ -134,6 +134,6 @@ def _by(before: Object | None, newest: Object) -> str:
     return f" by {name}{when}"
 
 
-def _look(change: ObjectChange) -> str:
+def _look(change: PlannedChange) -> str:
     is_workload = isinstance(change.wanted, Workload)
     return f"compute rollout history {change.wanted.metadata.name}" if is_workload else ""

@@ -5,6 +5,7 @@ are applied to its newest version. That is the change the user has seen if it se
 from the same values to the same values; otherwise it would undo, or be undone by, the other one.
 """
 
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from compute.api import annotations
@@ -28,10 +29,22 @@ def is_same_change(shown: ChangePair, newest: ChangePair) -> bool:
 
 
 def other_writer(before: Object | None, newest: Object) -> ManagedFieldsEntry | None:
-    """The last write between two versions, other than one of a status."""
+    """The last writer between two versions, other than of a status; one of the spec, if there is any.
+
+    Times are in seconds, so a second write by one client in the same second leaves no trace. Then it is
+    the last one that wrote the spec at all.
+    """
     known = before.metadata.managed_fields if before else ()
-    entries = (e for e in newest.metadata.managed_fields if not e.subresource and e not in known)
-    return max(entries, key=lambda entry: entry.time or EPOCH, default=None)
+    entries = [entry for entry in newest.metadata.managed_fields if not entry.subresource]
+    new = [entry for entry in entries if entry not in known]
+    for group in (_of_spec(new), new, _of_spec(entries)):
+        if group:
+            return max(group, key=lambda entry: entry.time or EPOCH)
+    return None
+
+
+def _of_spec(entries: Iterable[ManagedFieldsEntry]) -> list[ManagedFieldsEntry]:
+    return [entry for entry in entries if entry.fields_v1.spec is not None]
 
 
 def _changed(pair: ChangePair) -> tuple[object, ...]:

@@ -13,7 +13,13 @@ from compute.decide.workload_edits.concurrent_changes import (
     other_writer,
 )
 from compute.decide.workload_edits.deploy_flags import Assignment
-from kubekit.api.meta import ManagedFieldsEntry, ObjectMeta, with_metadata
+from kubekit.api.meta import (
+    ManagedFieldsEntry,
+    ObjectMeta,
+    OwnedFields,
+    OwnedPart,
+    with_metadata,
+)
 from tests.support.compute.builders import NOW, placement, template, workload
 
 
@@ -73,7 +79,12 @@ def test_the_other_writer_is_the_last_that_is_new():
     before = with_metadata(workload(), managed_fields=(old,))
     newest = with_metadata(workload(), managed_fields=(old, last, first, status))
 
+    spec = replace(first, manager="jo", fields_v1=OwnedFields(spec=OwnedPart()))
+    with_spec = with_metadata(workload(), managed_fields=(old, last, spec))
+
     assert other_writer(before, newest) == last
+    assert other_writer(before, with_spec) == spec
+    assert other_writer(with_spec, with_spec) == spec
     assert other_writer(before, before) is None
     assert other_writer(None, before) == old
     assert other_writer(None, with_metadata(before, managed_fields=(replace(old, time=None),)))

@@ -16,7 +16,7 @@ _MOST_SHOWN: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class ObjectChange:
+class PlannedChange:
     """An object as it is, None if it is new, and as it is wanted."""
 
     existing: Object | None
