@@ -36,8 +36,7 @@ from kubekit.api.structural.nodes import Document
 from kubekit.client.client import Client
 from kubekit.client.options import DeleteOptions
 from kubekit.environment import ExecutionEnvironment
-from kubekit.plane import AdmissionPlugin, Attempt, LocalClient, Plane, User
-from kubekit.plane.users import MASTERS
+from kubekit.plane import MASTERS, AdmissionPlugin, Attempt, LocalClient, Plane, User
 from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.requests import cluster_name
 

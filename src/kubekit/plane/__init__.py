@@ -32,9 +32,10 @@ from kubekit.plane.registry.definitions.served_kinds import kinds_of
 from kubekit.plane.registry.kinds import Kinds
 from kubekit.plane.registry.verbs.watches import Watch
 from kubekit.plane.server import PlaneServer
-from kubekit.plane.users import User
+from kubekit.plane.users import MASTERS, User
 
 __all__ = [
+    "MASTERS",
     "AdmissionPlugin",
     "Attempt",
     "Authority",
