@@ -42,7 +42,8 @@ _COLOURS: Final = {
     RevisionStatus.FAILED.value: "red",
     RevisionStatus.ROLLED_BACK.value: "yellow",
 }
-_LONGEST: Final = 40  # characters of an image, and of the changes
+# Characters of an image and of the changes, and the columns that are left out, to fit a terminal.
+_FITS: Final = ((40, ""), (30, ""), (20, ""), (20, "BY"), (30, "IMAGE BY"), (15, "IMAGE BY"))
 _ALL: Final = 1000
 
 
@@ -115,26 +116,49 @@ def _one(
 
 
 def _table(views: Sequence[RevisionView], now: datetime, *, wide: bool) -> str:
-    noted = any(view.note for view in views)
-    headers = (
-        *_HEADERS, *(("SERVED", "TEMPLATE") if wide else ()), *(("NOTE",) if noted else ()),
-    )  # fmt: skip
-    rows = [_row(view, now, wide=wide)[: len(headers)] for view in views]
-    return table(headers, rows, width=0 if wide else width(sys.stdout), style=_coloured)
+    """The table. On a narrow terminal texts are cut, then columns left out, before any line is cut."""
+    headers = (*_HEADERS, *(("NOTE",) if any(view.note for view in views) else ()))
+    if wide:
+        headers = (*_HEADERS, "SERVED", "TEMPLATE", *headers[len(_HEADERS) :])
+        rows = [_wide_row(view, now)[: len(headers)] for view in views]
+        return table(headers, rows, style=_coloured)
+    room = width(sys.stdout)
+    fits = (fit for fit in _FITS if _widest(_cells(views, now, headers, fit)) <= (room or _ALL))
+    cells = _cells(views, now, headers, next(fits, _FITS[-1]))
+    return table(cells[0], cells[1:], width=room, style=_coloured)
 
 
-def _row(view: RevisionView, now: datetime, *, wide: bool) -> tuple[str, ...]:
+def _cells(
+    views: Sequence[RevisionView], now: datetime, headers: Sequence[str], fit: tuple[int, str]
+) -> list[tuple[str, ...]]:
+    """The headers and the rows with texts of some length, and without some columns."""
+    longest, without = fit
+    rows = [headers, *(_row(view, now, longest)[: len(headers)] for view in views)]
+    shown = [i for i, header in enumerate(headers) if header not in without.split()]
+    return [tuple(row[i] for i in shown) for row in rows]
+
+
+def _widest(cells: Sequence[Sequence[str]]) -> int:
+    return max(map(len, table(cells[0], cells[1:]).split("\n")))
+
+
+def _row(view: RevisionView, now: datetime, longest: int) -> tuple[str, ...]:
     return (
         str(view.rev),
         _age(view.timestamp, now),
-        view.image if wide else _end(view.image),
-        view.changes if wide else _start(view.changes),
+        _end(view.image, longest),
+        _start(view.changes, longest),
         view.actor or phrases.NONE,
         view.status.value,
-        _cities(view, _ALL if wide else 3),
-        *((_age(view.healthy_at, now), view.template_hash or phrases.NONE) if wide else ()),
+        _cities(view, 3),
         view.note or phrases.NONE,
     )
+
+
+def _wide_row(view: RevisionView, now: datetime) -> tuple[str, ...]:
+    *cells, _, note = _row(view, now, _ALL)
+    served, template = _age(view.healthy_at, now), view.template_hash or phrases.NONE
+    return (*cells, _cities(view, _ALL), served, template, note)
 
 
 def _show_one(view: RevisionDiffView, now: datetime, output: str) -> None:
@@ -189,12 +213,12 @@ def _age(timestamp: str, now: datetime) -> str:
         return phrases.NONE
 
 
-def _end(image: str) -> str:
-    return image if len(image) <= _LONGEST else f"…{image[1 - _LONGEST :]}"
+def _end(image: str, longest: int) -> str:
+    return image if len(image) <= longest else f"…{image[1 - longest :]}"
 
 
-def _start(changes: str) -> str:
-    return changes if len(changes) <= _LONGEST else f"{changes[: _LONGEST - 1]}…"
+def _start(changes: str, longest: int) -> str:
+    return changes if len(changes) <= longest else f"{changes[: longest - 1]}…"
 
 
 def _coloured(_: int, text: str) -> str:

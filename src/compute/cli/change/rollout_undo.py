@@ -17,7 +17,7 @@ from compute.cli.change.waiting import (
 )
 from compute.cli.change.workload_change import read_to_change
 from compute.cli.completion import values
-from compute.cli.deploy.object_changes import ObjectChange
+from compute.cli.deploy.planned_changes import PlannedChange
 from compute.cli.deploy.writing import written
 from compute.cli.exits import Exit, Failure
 from compute.cli.output import phrases
@@ -118,9 +118,10 @@ async def _undo(session: Session, wanted: _Wanted) -> Exit:
         notify("Aborted: nothing was changed.")
         return Exit.OK
     again = partial(_again, revisions, wanted.choice)
-    await written(session, ObjectChange(workload, plan.workload, again))
-    _finish(undo_view(plan, written=True), output)
-    return await end_of_rollout(session, wanted.name, wanted.wait, _cities(plan, wanted.choice))
+    await written(session, PlannedChange(workload, plan.workload, again))
+    cities = _cities(plan, wanted.choice)
+    _finish(undo_view(plan, written=True), output, cities)
+    return await end_of_rollout(session, wanted.name, wanted.wait, cities)
 
 
 def _planned(workload: Workload, revisions: ConfigMap | None, choice: UndoChoice) -> UndoPlan:
@@ -174,10 +175,10 @@ def _step(name: str, step: UndoStepView, session: Session) -> list[str]:
     return [f"{title} {where}", *indented(map(plain, step.changes))]
 
 
-def _finish(view: UndoView, output: str) -> None:
+def _finish(view: UndoView, output: str, cities: Sequence[str] = ()) -> None:
     if output != "table":
         show_views("workload", [view], view, output)
     elif view.written:
-        show(f"workload/{view.name} undone")
+        show(f"workload/{view.name} undone" + (f" in {', '.join(cities)}" if cities else ""))
     else:
         notify("Dry run: nothing was changed.")

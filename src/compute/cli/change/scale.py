@@ -12,7 +12,7 @@ import click
 from compute.api.compute import Workload
 from compute.cli.change.waiting import ROLLOUT_EXITS, WaitChoice, end_of_rollout, wait_options
 from compute.cli.change.workload_change import read_to_change
-from compute.cli.deploy.object_changes import ObjectChange
+from compute.cli.deploy.planned_changes import PlannedChange
 from compute.cli.deploy.writing import written
 from compute.cli.exits import Exit, Failure
 from compute.cli.output import phrases
@@ -115,7 +115,7 @@ async def _scale(session: Session, wanted: _Wanted) -> Exit:
         notify("Aborted: nothing was changed.")
         return Exit.OK
     again = partial(_again, wanted.flags)
-    await written(session, ObjectChange(workload, scaled, again))
+    await written(session, PlannedChange(workload, scaled, again))
     after = scaling_view(workload, scaled, buckets, written=True)
     _finish(after, output, f"workload/{view.name} scaled")
     return await end_of_rollout(session, wanted.name, wanted.wait)
