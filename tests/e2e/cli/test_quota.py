@@ -48,6 +48,12 @@ def test_quota_from_an_empty_project_to_one_that_is_used_up(shop, shop_transcrip
     assert shop_transcript("explain", "workload/apu").code == 7
 
 
+def test_a_city_that_is_none_is_a_sentence(transcript):
+    """With the nearest; in a city that is known there may just be nothing."""
+    assert transcript("quota", "--city=LHX").code == 7
+    assert transcript("quota", "--city=XYZW", "-o", "json").code == 7
+
+
 def test_a_viewer_of_a_project_reads_its_quota(compute, name):
     """Every user of a project may."""
     done = compute("quota", f"--kubeconfig={kubeconfig_of(compute, name)}")

@@ -13,10 +13,9 @@ from compute.cli.output import phrases
 from compute.cli.output.formats import output_option, show_data
 from compute.cli.output.tables import plain
 from compute.cli.shell.commands import command as compute_command
-from compute.cli.shell.groups import nearest
 from compute.cli.shell.session import Session, in_project
 from compute.cli.streams import show
-from compute.decide import city_codes
+from compute.cli.understand.city_faults import city_fault
 from compute.views.project.cities import (
     CityOfferView,
     CityUsability,
@@ -70,10 +69,9 @@ def _unknown(word: str, cities: Sequence[CityOfferView], session: Session) -> Fa
     offered = ", ".join(usable(cities)) or "no city"
     if known:
         cause = f"{known} ({CITIES[known].name}) is not offered to {session.target.where}; it can use {offered}"
-    elif near := nearest(word.upper(), (city.code for city in cities)):
-        cause = f"no city has the code {word}; did you mean {near}?"
     else:
-        cause = city_codes.fault(word) or f"no city has the code {word}"
+        codes = [city.code for city in cities]
+        cause = city_fault(word, codes) or f"no city has the code {word}"
     return Failure(cause, Exit.NOT_FOUND, next_step="compute cities", reason="NotFound", city=known)
 
 

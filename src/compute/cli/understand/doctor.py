@@ -29,6 +29,7 @@ from compute.decide.doctor import (
     Check,
     CheckStatus,
     Finding,
+    Section,
     connection_checks,
     project_checks,
     workload_checks,
@@ -36,10 +37,12 @@ from compute.decide.doctor import (
 )
 from compute.decide.doctor.connection import server_is_silent
 from compute.decide.doctor.facts import ProjectFacts, Unread
+from compute.decide.overrides.annotated import cities_of
 from compute.views.checkup import CheckupView, checkup_view
 from compute.views.reading import ProjectObjects
 
-_CHECKED_FOR_ONE: Final = frozenset({CheckStatus.FAILED, CheckStatus.WARNING})
+_FAILED: Final = CheckStatus.FAILED
+_UNUSABLE: Final = (Check.CITIES, CheckStatus.WARNING)  # a city of the Workload
 _CLEAR_LINE: Final = "\r\x1b[2K"
 
 
@@ -112,7 +115,13 @@ async def _all_findings(session: Session, wanted: _Wanted) -> list[Finding]:
         progress.end()
     if wanted.name is None:
         return findings
-    return [f for f in findings if f.subject == wanted.name or f.status in _CHECKED_FOR_ONE]
+    return [finding for finding in findings if _concerns(finding, wanted.name)]
+
+
+def _concerns(finding: Finding, name: str) -> bool:
+    """Whether a finding is about a Workload, or keeps it from running."""
+    is_own = finding.check.section is Section.WORKLOAD and finding.subject == name
+    return is_own or finding.status is _FAILED or (finding.check, finding.status) == _UNUSABLE
 
 
 async def _findings(
@@ -123,6 +132,7 @@ async def _findings(
     progress.step("the server")
     start = f"compute up --detach{options_for(target.world)}" if target.world else ""
     server = await reading.read_server(session, start)
+    objects: ProjectObjects | None = None
     if server_is_silent(server):
         for finding in connection_checks(server, None):
             yield finding
@@ -136,7 +146,10 @@ async def _findings(
             yield finding
     if target.world:
         progress.step("the platform on this machine")
-        for finding in world_checks(await read_world(folder_of(target.world))):
+        world = await read_world(folder_of(target.world))
+        if name and objects:
+            world = world.only({c for w in objects.workloads for c in cities_of(w)})
+        for finding in world_checks(world):
             yield finding
 
 

@@ -7,7 +7,8 @@ from typing import Final
 
 import click
 
-from compute.cli.exits import Exit
+from compute.api.networking import LocationBinding
+from compute.cli.exits import Exit, Failure
 from compute.cli.output import phrases
 from compute.cli.output.formats import output_option, show_data
 from compute.cli.output.tables import indented, table
@@ -17,9 +18,12 @@ from compute.cli.shell.parameters import city_option
 from compute.cli.shell.prompts import notify
 from compute.cli.shell.session import Session, in_project
 from compute.cli.streams import show
+from compute.cli.understand.city_faults import city_fault
+from compute.decide import city_use
 from compute.decide.quota.units import order, unit_of
 from compute.views.project.quota import QuotaRow, QuotaView, QuotaWaiter, quota_view
 from compute.views.project.quota_reading import QuotaReader
+from compute.views.reading import ProjectReader
 
 _HEADERS: Final = ("RESOURCE", "UNIT", "LIMIT", "USED", "AVAILABLE", "USAGE")
 _WAITING: Final = ("INSTANCE", "CITY", "SINCE", "NEEDS", "WHY")
@@ -27,6 +31,7 @@ _WAITING: Final = ("INSTANCE", "CITY", "SINCE", "NEEDS", "WHY")
 
 @compute_command(
     examples=("compute quota", "compute quota --city DFW", "compute quota --constrained -o json"),
+    exits=(Exit.NOT_FOUND,),
     target=True,
 )
 @city_option
@@ -46,6 +51,7 @@ async def _quota(
 ) -> Exit:
     objects = await QuotaReader(session.client, session.namespace).objects()
     view = quota_view(objects, project=session.project, cities=cities, constrained=constrained)
+    await _check_cities(session, cities, view)
     if output != "table":
         show_data(view.rows, output)
     elif sections := list(_sections(view, session.now())):
@@ -55,6 +61,22 @@ async def _quota(
     elif not view.rows:
         notify("Nothing is used up.")
     return Exit.OK
+
+
+async def _check_cities(session: Session, cities: Sequence[str], view: QuotaView) -> None:
+    """Refuse a code that no city has. In a city that is known there may just be nothing."""
+    there = {*view.cities, *(each.city for each in view.waiting)}
+    empty = [code for code in cities if code not in there]
+    if not empty:
+        return
+    reader = ProjectReader(session.client, session.namespace)
+    offered = city_use.offered(await reader.if_served(LocationBinding) or ())
+    for code in empty:
+        if fault := city_fault(code, offered):
+            raise Failure(
+                fault, Exit.NOT_FOUND, next_step="compute cities", reason="NotFound", city=code
+            )
+        notify(f"Nothing runs in {code}.")
 
 
 def _sections(view: QuotaView, now: datetime) -> Iterator[str]:
