@@ -1,7 +1,7 @@
 """The facts that checks are made from. What could not be read is a fact too."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeVar
 
@@ -114,3 +114,9 @@ class WorldFacts:
     def command(self, arguments: str) -> str:
         """A command for this platform."""
         return f"compute {arguments}{self.options}"
+
+    def only(self, cities: Collection[str]) -> "WorldFacts":
+        """The same with the cells of these cities alone."""
+        if isinstance(self.cells, Unread):
+            return self
+        return replace(self, cells=tuple(cell for cell in self.cells if cell.city in cities))

@@ -70,6 +70,11 @@ class _Running:
         return frozenset(c.row.city for c in self.cities if c.state is CityState.UNREACHABLE)
 
     @cached_property
+    def ill(self) -> frozenset[str]:
+        """The cities that something blocks, which is reported at once."""
+        return frozenset(c.row.city for c in self.cities if c.state in _ILL)
+
+    @cached_property
     def instances(self) -> tuple[Instance, ...]:
         """The Instances that are not Ready and stay, as far as their cells report."""
         waiting = (
@@ -133,10 +138,10 @@ def _reports(running: _Running) -> Iterator[Finding]:
 
 
 def _gates(running: _Running) -> Iterator[Finding]:
-    """Instances that have waited at a gate for too long, and for what."""
+    """Instances that have waited at a gate for too long, where nothing is known to block their city."""
     for instance in running.instances:
         waited = running.waited(instance)
-        if not closed(instance) or waited < LATE:
+        if not closed(instance) or waited < LATE or joins.city(instance) in running.ill:
             continue
         shut = [gate for gate in checklist(instance) if not gate.open]
         why = "; ".join(f"{gate.name}: {gate.why.rstrip('.')}" for gate in shut)
@@ -205,12 +210,16 @@ def _blocked(running: _Running, city: CityHealth) -> Finding:
 
 def _slow(running: _Running) -> Iterator[Finding]:
     """Instances that should have started by now, where no other check says why they have not."""
-    ill = {c.row.city for c in running.cities if c.state in _ILL}
     groups: dict[tuple[str, str], list[Instance]] = {}
     for instance in running.instances:
         found = cause.of_instance(instance)
         city = joins.city(instance)
-        if found is None or closed(instance) or city in ill or running.waited(instance) < LATE:
+        if (
+            found is None
+            or closed(instance)
+            or city in running.ill
+            or running.waited(instance) < LATE
+        ):
             continue
         if found.reason not in _NAMED:
             text = " ".join(found.message.split()) or found.reason

@@ -84,8 +84,8 @@ def test_the_worst_workload_is_first_and_chosen():
         assert seen.workloads == ["cart", "search", "web"]
         assert seen.prompt("cart") == [
             "● cart               1/4",
-            "  DFW: The image registr",
-            "  y.test/shop/cart:9…",
+            "  DFW: The image",
+            "  registry.test/shop/ca…",
         ]
         assert seen.text("#title") == (
             "compute top  project demo  3 workloads: 2 degraded, 1 available  live"

@@ -83,7 +83,7 @@ class TextScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         with VerticalScroll(classes="page") as page:
             page.border_title = self._title
-            page.border_subtitle = "Escape closes"
+            page.border_subtitle = "up and down scroll, Escape closes"
             yield Static(Text.from_ansi("\n".join(self._lines)))
 
     def action_close(self) -> None:

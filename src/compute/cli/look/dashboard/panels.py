@@ -59,9 +59,10 @@ def workload_item(view: WorkloadView, width: int) -> Text:
     first.append(numbers, colour)
     worst = view.worst
     text = f"{worst[0].city}: {_cause(worst[0])}" if worst else view.health.value
-    lines = textwrap.wrap(
-        plain(text), width - 2, max_lines=_MOST_LINES, placeholder="…", break_on_hyphens=False
-    )
+    lines = _wrapped(plain(text), width - 2)
+    if len(lines) > _MOST_LINES:
+        lines = [*lines[: _MOST_LINES - 1], " ".join(lines[_MOST_LINES - 1 : _MOST_LINES + 1])]
+    lines = [_fitted(line, width - 2) for line in lines]
     return Text("\n").join((first, *(Text(f"  {line}", "" if worst else "dim") for line in lines)))
 
 
@@ -108,8 +109,7 @@ def instance_items(
         message = " ".join(view.message.split()) if view.state is not _AVAILABLE else ""
         items.append(_instance_line(view, now, width, placements=placements))
         if message and message != before:
-            lines = textwrap.wrap(plain(message), width - 2, break_on_hyphens=False)
-            items += [Text(f"  {line}") for line in lines]
+            items += [Text(f"  {line}") for line in _wrapped(plain(message), width - 2)]
         before = message
     return Text("\n").join(items)
 
@@ -126,6 +126,11 @@ def _instance_line(view: InstanceView, now: datetime, width: int, *, placements:
     text.append(" " * max(1, width - text.cell_len - len(age)))
     text.append(age, "dim")
     return text
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """The text on lines; a word is not broken, so that the name of an image can be read."""
+    return textwrap.wrap(text, width, break_on_hyphens=False, break_long_words=False)
 
 
 def _fitted(text: str, width: int) -> str:

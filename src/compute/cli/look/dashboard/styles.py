@@ -31,5 +31,5 @@ ModalScreen { align: center middle; background: $background 60%; }
 .details { height: auto; max-height: 12; margin: 1 0; }
 .buttons { height: 1; margin-top: 1; }
 .buttons Button { margin-right: 2; }
-.page { width: 95%; height: 90%; border: round $accent; background: $surface; padding: 0 1; }
+.page { width: 100%; height: 100%; border-top: solid $accent; border-bottom: solid $accent; background: $surface; scrollbar-size: 0 0; }
 """

@@ -121,3 +121,10 @@ def test_cells():
             "compute up status --data /srv/world",
         ),
     ]
+
+
+def test_the_cells_of_some_cities():
+    both = world(cells=(cell(cut=True), cell("lhr", "LHR")))
+
+    assert not bad(cell_checks(both.only({"LHR"})))
+    assert world(cells=ABSENT).only({"LHR"}).cells is ABSENT
