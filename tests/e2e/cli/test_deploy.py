@@ -138,6 +138,24 @@ def test_files_decide_on_everything_they_hold(shop_transcript, shop, name):
     shop("destroy", name, "-y", "--wait")
 
 
+def test_changed_values_need_a_restart(shop, name):
+    """A workload that the same files do not replace keeps the old ones; the command is named."""
+    text = manifest(name)
+    mounted = text.replace("image: nginx:1\n", "image: nginx:1\n            env:\n"
+                           "            - name: LEVEL\n              valueFrom: {configMapKeyRef: "
+                           f"{{name: {name}-settings, key: LEVEL}}}}\n")  # fmt: skip
+    assert shop("deploy", "-f", "-", "--detach", text=mounted).code == 0
+    again = shop("deploy", "-f", "-", text=mounted.replace("info", "debug"))
+
+    assert again.code == 0, again
+    assert again.stderr.endswith(
+        f"configmap/{name}-settings updated\n"
+        f"workload/{name} unchanged\n"
+        f"{name} keeps the old values of configmap/{name}-settings until: compute restart {name}\n"
+    )
+    shop("destroy", name, "-y", "--wait")
+
+
 def test_wrong_files(shop_transcript, shop, name):
     """Each error names the file, the line and the field, and nothing is written."""
     shop_transcript.replace[name] = "web"

@@ -8,6 +8,7 @@
     planning, file_planning, planned_changes, references
                      the changes that flags or files ask for, and what they refer to on the server
     plan_text        the plan as people read it
+    stale_readers    workloads that keep old values until a restart
     writing          the changes written, whatever other clients write at the same time
     manifests, manifest_lines, saved_manifest
                      manifests: read, located, and written

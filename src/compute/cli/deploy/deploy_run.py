@@ -11,6 +11,7 @@ from compute.cli.deploy.plan_text import plan_text, result_line
 from compute.cli.deploy.planned_changes import PlannedChange
 from compute.cli.deploy.planning import DeployPlan, plan_of
 from compute.cli.deploy.saved_manifest import SavedManifest, manifest_to_save
+from compute.cli.deploy.stale_readers import stale_readers
 from compute.cli.deploy.writing import create_network, written
 from compute.cli.exits import Exit, Failure
 from compute.cli.invocation import typed
@@ -166,8 +167,8 @@ async def _write(
             notify(result_line(change.title, action_of(change.existing, change.wanted)))
     if saved is not None:
         saved.write()
-    if inputs.publishes_nothing and mode.output == "table":
-        notify("The port is open in the container only: this platform publishes no URLs.")
+    if mode.output == "table":
+        await _say_what_follows(session, plan, inputs)
     names = [c.wanted.metadata.name for c in plan.workloads if c.is_change]
     if mode.detach or not names:
         _emit(plan, mode)
@@ -176,6 +177,15 @@ async def _write(
     if mode.output == "name":
         _emit(plan, mode)
     return await _follow(session, plan.workloads, mode)
+
+
+async def _say_what_follows(session: Session, plan: DeployPlan, inputs: DeployInputs) -> None:
+    """What a user might expect, and what does not happen by itself."""
+    if inputs.publishes_nothing:
+        notify("The port is open in the container only: this platform publishes no URLs.")
+    for title, workload in await stale_readers(session, plan.changes):
+        restart = typed(f"compute restart {workload}")
+        notify(plain(f"{workload} keeps the old values of {title} until: {restart}"))
 
 
 def _say_how_to_look(names: Iterable[str], mode: DeployMode) -> None:

@@ -47,7 +47,7 @@ def _workload(view: WorkloadPlanView, where: str) -> list[str]:
     lines += ["", *indented(map(plain, view.changes))]
     rows = list(map(_row, view.cities))
     lines += ["", *indented(table(_HEADERS, rows).split("\n"))]
-    return [*lines, "", *indented([f"Quota: {_quota(view)}."])]
+    return [*lines, "", *indented(_quota(view))]
 
 
 def _row(city: CityPlanView) -> tuple[str, ...]:
@@ -61,14 +61,16 @@ def _row(city: CityPlanView) -> tuple[str, ...]:
     return city.placement, city.city, effect, count, vcpu, memory
 
 
-def _quota(view: WorkloadPlanView) -> str:
+def _quota(view: WorkloadPlanView) -> list[str]:
     """What the workload needs, and how much of it is more than it has."""
     cities = sum(city.instances_after > 0 for city in view.cities)
-    text = f"{', '.join(_amounts(view.need))} in {counted(cities, 'city')}"
+    text = f"Quota: {', '.join(_amounts(view.need))} in {counted(cities, 'city')}"
     if view.held == NeedView(instances=0, vcpu_millicores=0, memory=0):
-        return text
+        return [f"{text}."]
     more = ", ".join(_amounts(_beyond(view)))
-    return f"{text}; {more} more than now" if more else f"{text}; no more than now"
+    if not more:
+        return [f"{text}, no more than now."]
+    return [f"{text}.", f"       {more} more than now."]
 
 
 def _beyond(view: WorkloadPlanView) -> NeedView:

@@ -36,8 +36,8 @@ def test_an_update_city_by_city():
         "  home        SIN    create             3           3      6144 MiB\n"
         "  home        LHR    remove             1 → 0       0      0 MiB\n"
         "\n"
-        "  Quota: 6 instances, 6 vCPU, 12288 MiB of memory in 2 cities; "
-        "4 instances, 4 vCPU, 8192 MiB of memory more than now."
+        "  Quota: 6 instances, 6 vCPU, 12288 MiB of memory in 2 cities.\n"
+        "         4 instances, 4 vCPU, 8192 MiB of memory more than now."
     )
 
 
