@@ -6,40 +6,37 @@ return await end_of_replacement(session, replaced, names, choice)
 """
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from compute.api import annotations, labels, names
+from compute.api import labels
 from compute.api.compute import Instance, Workload
-from compute.cli.change.rollout_follow import detached, ended_badly
+from compute.cli.change.rollout_follow import ENDING_CODES, detached
 from compute.cli.change.waiting import WaitChoice
 from compute.cli.change.workload_change import change_workload, not_found
 from compute.cli.exits import Exit, Failure
 from compute.cli.invocation import typed
 from compute.cli.output import phrases
+from compute.cli.output.tables import plain
 from compute.cli.shell.groups import nearest
 from compute.cli.shell.prompts import notify
 from compute.cli.shell.session import Session
-from compute.decide import joins
-from compute.decide.deployment.slots import is_ready
+from compute.decide.instance_replacement import Replacement, replacement_verdict, replacements
 from compute.decide.overrides import can_be_replaced, replaced
 from compute.decide.overrides.replaced_instances import requests
-from compute.decide.progress import (
-    PhaseTimeouts,
-    RolloutEnding,
-    RolloutSnapshot,
-    Waiting,
-    ending,
-    observe,
-    verdict,
-)
+from compute.decide.progress import PhaseTimeouts, RolloutEnding, Waiting, ending
 from compute.views.live_rollout import LiveRollout, WorkloadGone, live_rollout
 from compute.views.reading import ProjectReader
-from compute.views.rollouts import rollout_view
 from kubekit.client.options import ListOptions
 
 _TIMEOUTS: Final = PhaseTimeouts()
+_CAUSES: Final = {
+    RolloutEnding.FAILED: "the new instance {} cannot run",
+    RolloutEnding.BLOCKED: "instance {} is not replaced yet, and the time is over",
+    RolloutEnding.TIMED_OUT: "instance {} is not replaced yet, and the time is over; it goes on",
+    RolloutEnding.UNKNOWN: "it is not known whether instance {} was replaced; it goes on by itself",
+}
 
 
 async def check_instances(
@@ -89,72 +86,70 @@ async def end_of_replacement(
     session: Session, workload: Workload, instance_names: Sequence[str], choice: WaitChoice
 ) -> Exit:
     """Wait until each of these instances is replaced and ready, or say how to look."""
-    name = workload.metadata.name
+    name, quiet = workload.metadata.name, choice.output != "table"
     if not choice.wait:
-        if choice.output == "table":
-            notify(f"Look again with: {typed(f'compute instances --workload {name}')}")
+        if not quiet:
+            notify(f"Watch it with: {typed(f'compute instances --workload {name} -w')}")
         return Exit.OK
     stamps = {each: requests(workload)[each] for each in instance_names}
     started = session.now()
+    say = _Progress(started, quiet=quiet).show
     waiting = Waiting(since=started, limit=choice.timeout or None)
     try:
         async with live_rollout(session.client, session.environment, workload) as live:
-            await _until_replaced(session, live, stamps, waiting)
+            await _until_replaced(session, live, stamps, waiting, say)
     except WorkloadGone:
         raise await not_found(session, name) from None
     except asyncio.CancelledError:
         return detached(name)
-    if choice.output == "table":
-        notify(f"Replaced in {phrases.long_duration(session.now() - started)}.")
     return Exit.OK
 
 
+class _Progress:
+    """Prints a line for each change of an instance that is being replaced."""
+
+    def __init__(self, started: datetime, *, quiet: bool) -> None:
+        self._started = started
+        self._quiet = quiet
+        self._shown: dict[str, str] = {}
+
+    def show(self, found: Sequence[Replacement], now: datetime) -> None:
+        elapsed = phrases.long_duration(now - self._started)
+        for each in found:
+            if self._shown.get(each.name) != each.text and not self._quiet:
+                notify(plain(f"{elapsed:<7}   {each.name}   {each.text}"))
+            self._shown[each.name] = each.text
+
+
 async def _until_replaced(
-    session: Session, live: LiveRollout, stamps: Mapping[str, str], waiting: Waiting
+    session: Session,
+    live: LiveRollout,
+    stamps: Mapping[str, str],
+    waiting: Waiting,
+    say: Callable[[Sequence[Replacement], datetime], None],
 ) -> None:
     while True:
         await live.step()
         now = session.now()
-        missing = [name for name in stamps if not _is_replaced(live.snapshot, name, stamps[name])]
-        if not missing:
+        found = replacements(live.snapshot, stamps)
+        say(found, now)
+        verdict = replacement_verdict(found, live.snapshot, now)
+        waiting = waiting.after(verdict, now)
+        how = ending(verdict, waiting, now, _TIMEOUTS)
+        if how is RolloutEnding.DONE:
             return
-        waiting = _judged(live.snapshot, missing, waiting, now)
+        if how is not None:
+            raise _failure(how, [each for each in found if not each.is_done])
 
 
-def _judged(
-    snapshot: RolloutSnapshot, missing: Collection[str], waiting: Waiting, now: datetime
-) -> Waiting:
-    """The wait after this snapshot. Raises a Failure if it is over."""
-    # Without the rollout before: a city that was done counts as done although an instance is missing.
-    rollout = observe(snapshot).only({_city(snapshot, name) for name in missing})
-    view = rollout_view(snapshot, rollout, now)
-    judged = verdict(rollout, now)
-    waiting = waiting.after(judged, now)
-    how = ending(judged, waiting, now, _TIMEOUTS)
-    if how in {RolloutEnding.FAILED, RolloutEnding.UNKNOWN, RolloutEnding.BLOCKED}:
-        raise ended_badly(how, view)
-    if waiting.limit is not None and now - waiting.since >= waiting.limit:
-        raise Failure(
-            f"{', '.join(missing)} not replaced yet, and the time is over; it goes on",
-            Exit.TIMED_OUT,
-            next_step=f"compute status {view.name}",
-        )
-    return waiting
-
-
-def _is_replaced(snapshot: RolloutSnapshot, name: str, stamp: str) -> bool:
-    return any(
-        instance.metadata.name == name
-        and instance.metadata.annotations.get(annotations.REPLACED_AT) == stamp
-        and not instance.deleting
-        and is_ready(instance)
-        for instance in snapshot.instances
+def _failure(how: RolloutEnding, missing: Sequence[Replacement]) -> Failure:
+    """Why the wait ended before all of them were ready."""
+    worst = next((each for each in missing if each.standing), missing[0])
+    known = worst.standing
+    details = [worst.text, known.message if known else ""]
+    return Failure(
+        f"{_CAUSES[how].format(worst.name)}: {': '.join(filter(None, details))}",
+        ENDING_CODES[how],
+        next_step=f"compute instances describe {worst.name}",
+        reason=known.reason if known else "",
     )
-
-
-def _city(snapshot: RolloutSnapshot, name: str) -> str:
-    """The city of an instance, from its deployment: it may be gone itself while it is replaced."""
-    parts = names.instance_parts(name)
-    owner = parts[0] if parts else ""
-    cities = (joins.placement_city(d)[1] for d in snapshot.deployments if d.metadata.name == owner)
-    return next(cities, "")

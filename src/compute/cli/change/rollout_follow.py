@@ -42,7 +42,7 @@ from compute.views.reading import ProjectReader
 from compute.views.rollouts import RolloutView, rollout_view
 
 _TIMEOUTS: Final = PhaseTimeouts()
-_CODES: Final = {
+ENDING_CODES: Final = {
     RolloutEnding.FAILED: Exit.FAILED,
     RolloutEnding.PAUSED: Exit.NOT_YET,
     RolloutEnding.BLOCKED: Exit.BLOCKED,
@@ -157,7 +157,7 @@ def ended_badly(how: RolloutEnding, view: RolloutView) -> Failure:
     look = f"compute rollout status {view.name}"
     return Failure(
         cause + detail,
-        _CODES[how],
+        ENDING_CODES[how],
         next_step=(worst.next if worst else "") or look,
         reason=worst.reason if worst else "",
         city=worst.city if worst else "",
