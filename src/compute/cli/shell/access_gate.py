@@ -10,7 +10,7 @@ import sys
 from typing import Final
 
 from compute.cli.exits import Exit, Failure, Quit
-from compute.cli.invocation import spelled
+from compute.cli.invocation import spelled, typed
 from compute.cli.output import phrases
 from compute.cli.output.formats import wants_json
 from compute.cli.output.tables import plain
@@ -65,7 +65,7 @@ def require_active(session: Session, access: ProjectAccess) -> None:
     if view.message:
         notify(f"The platform says: {plain(view.message.rstrip('.'))}.")
     notify(spelled("`compute access` shows the answer once there is one. To wait for it:"))
-    notify(f"Next:  {spelled(f'`{view.next}`').strip('`')}")
+    notify(f"Next:  {typed(view.next)}")
     raise Quit(code)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from compute.cli.exits import Exit
-from compute.cli.invocation import spelled
+from compute.cli.invocation import typed
 from compute.cli.output import phrases
 from compute.cli.output.formats import output_option, show_data
 from compute.cli.output.tables import plain
@@ -47,4 +47,4 @@ def _lines(view: AccessView, where: str, now: datetime) -> Iterator[str]:
         yield f"  {view.suspension}"
         yield "  It continues by itself once the operators of the platform lift the suspension."
     if view.next:
-        yield f"Next:  {spelled(f'`{view.next}`').strip('`')}"
+        yield f"Next:  {typed(view.next)}"

@@ -8,7 +8,7 @@ import click
 from compute.api.cities import CITIES
 from compute.cli.completion import values
 from compute.cli.exits import Exit, Failure
-from compute.cli.invocation import spelled
+from compute.cli.invocation import spelled, typed
 from compute.cli.output import phrases
 from compute.cli.output.formats import output_option, show_data
 from compute.cli.output.tables import plain
@@ -18,7 +18,6 @@ from compute.cli.streams import show
 from compute.cli.understand.city_faults import city_fault
 from compute.views.project.cities import (
     CityOfferView,
-    CityUsability,
     SiteView,
     city_offers,
     found,
@@ -89,15 +88,11 @@ def _lines(city: CityOfferView, now: datetime) -> Iterator[str]:
     yield f"  Workloads:  {', '.join(city.workloads) or phrases.NONE}"
     if city.reported_at:
         yield f"  Data:       {phrases.age(city.reported_at, now)} old: the cell last reported then"
-    if step := _next(city):
-        yield f"  To do:      {spelled(step)}"
+    if city.next_step:
+        yield f"  To do:      {spelled(city.next_step)}"
+    elif city.instances:
+        yield f"Next:  {typed(f'compute instances --city {city.code}')}"
 
 
 def _site(site: SiteView) -> str:
     return f"{site.name} ({phrases.counted(site.instances, 'instance')}, {site.ready} ready)"
-
-
-def _next(city: CityOfferView) -> str:
-    if city.state is CityUsability.READY:
-        return f"`compute instances --city {city.code}` lists them." if city.instances else ""
-    return city.next_step

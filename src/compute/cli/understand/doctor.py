@@ -175,7 +175,7 @@ def _target(target: Target) -> Finding:
 
 def _show(view: CheckupView, wanted: _Wanted) -> None:
     if wanted.output == "jsonl":
-        show_data(view.checks, "jsonl")
+        show_data(list(view.checks), "jsonl")
     elif wanted.output != "table":
         show_data(view, wanted.output)
     else:

@@ -11,7 +11,7 @@ from compute.api.networking import LocationBinding
 from compute.cli.exits import Exit, Failure
 from compute.cli.output import phrases
 from compute.cli.output.formats import output_option, show_data
-from compute.cli.output.tables import indented, table
+from compute.cli.output.tables import indented, plain, table
 from compute.cli.output.terminal import width
 from compute.cli.shell.commands import command as compute_command
 from compute.cli.shell.parameters import city_option
@@ -26,7 +26,8 @@ from compute.views.project.quota_reading import QuotaReader
 from compute.views.reading import ProjectReader
 
 _HEADERS: Final = ("RESOURCE", "UNIT", "LIMIT", "USED", "AVAILABLE", "USAGE")
-_WAITING: Final = ("INSTANCE", "CITY", "SINCE", "NEEDS", "WHY")
+_WAITING: Final = ("INSTANCE", "CITY", "SINCE", "REASON", "NEEDS")
+_INDENT: Final = 2
 
 
 @compute_command(
@@ -92,8 +93,11 @@ def _sections(view: QuotaView, now: datetime) -> Iterator[str]:
         ]
         yield "\n".join(["Used in each city:", *indented(table(headers, rows).split("\n"))])
     if view.waiting:
-        waiting = table(_WAITING, (_waiter(each, now) for each in view.waiting), width=columns)
-        yield "\n".join(["Waiting for quota:", *indented(waiting.split("\n"))])
+        rows = [_waiter(each, now) for each in view.waiting]
+        waiting = table(_WAITING, rows, width=columns and columns - _INDENT)
+        yield "\n".join(["Waiting for quota:", *indented(waiting.split("\n"), _INDENT)])
+        causes = dict.fromkeys(f"{each.reason}: {each.why}" for each in view.waiting if each.why)
+        yield "\n".join(map(plain, causes))
 
 
 def _row(row: QuotaRow) -> tuple[str, ...]:
@@ -103,8 +107,8 @@ def _row(row: QuotaRow) -> tuple[str, ...]:
 
 
 def _waiter(waiter: QuotaWaiter, now: datetime) -> tuple[str, ...]:
-    why = waiter.why or waiter.reason
-    return waiter.instance, waiter.city, phrases.age(waiter.since, now), waiter.needs, why
+    age = phrases.age(waiter.since, now)
+    return waiter.instance, waiter.city, age, waiter.reason, waiter.needs
 
 
 def _number(amount: float) -> str:
