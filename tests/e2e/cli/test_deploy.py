@@ -207,6 +207,10 @@ def test_a_quota_that_is_too_small(shop, name):
         r"and -y deploys it anyway\nNext:  compute quota\n",
         done.stderr,
     )
+    with shop.terminal("deploy", name, "--image", "nginx:1", "--city", "DFW", "--min", "30") as no:
+        no.until(r"Some instances will wait for quota\. Apply\? \[y/N\]:")
+        no.type("\r")
+        assert no.ended() == 0
     assert read(shop, Workload, name) is None
 
 
