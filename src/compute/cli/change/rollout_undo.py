@@ -8,6 +8,8 @@ from functools import partial
 import click
 
 from compute.api.compute import Workload
+from compute.cli.change.planned_changes import PlannedChange
+from compute.cli.change.planned_writes import written
 from compute.cli.change.waiting import (
     ROLLOUT_EXITS,
     WaitChoice,
@@ -17,8 +19,6 @@ from compute.cli.change.waiting import (
 )
 from compute.cli.change.workload_change import read_to_change
 from compute.cli.completion import values
-from compute.cli.deploy.planned_changes import PlannedChange
-from compute.cli.deploy.writing import written
 from compute.cli.exits import Exit, Failure
 from compute.cli.output import phrases
 from compute.cli.output.formats import output_option, show_views

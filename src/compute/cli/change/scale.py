@@ -10,10 +10,10 @@ from typing import Final
 import click
 
 from compute.api.compute import Workload
+from compute.cli.change.planned_changes import PlannedChange
+from compute.cli.change.planned_writes import written
 from compute.cli.change.waiting import ROLLOUT_EXITS, WaitChoice, end_of_rollout, wait_options
 from compute.cli.change.workload_change import read_to_change
-from compute.cli.deploy.planned_changes import PlannedChange
-from compute.cli.deploy.writing import written
 from compute.cli.exits import Exit, Failure
 from compute.cli.output import phrases
 from compute.cli.output.city_rows import without_single_placement

@@ -5,11 +5,10 @@
     deploy_command   options whose value may be left out
     deploy_options   the options that deploy and diff share
     deploy_inputs    what these options mean
-    planning, file_planning, planned_changes, references
+    planning, file_planning, references
                      the changes that flags or files ask for, and what they refer to on the server
     plan_text        the plan as people read it
     stale_readers    workloads that keep old values until a restart
-    writing          the changes written, whatever other clients write at the same time
     manifests, manifest_lines, saved_manifest
                      manifests: read, located, and written
 

@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from compute.api.compute import Workload
+from compute.cli.change.planned_changes import PlannedChange
+from compute.cli.change.planned_writes import create_network, written
 from compute.cli.change.rollout_follow import follow_rollout
 from compute.cli.deploy.deploy_inputs import DeployInputs
 from compute.cli.deploy.plan_text import plan_text, result_line
-from compute.cli.deploy.planned_changes import PlannedChange
 from compute.cli.deploy.planning import DeployPlan, plan_of
 from compute.cli.deploy.saved_manifest import SavedManifest, manifest_to_save
 from compute.cli.deploy.stale_readers import stale_readers
-from compute.cli.deploy.writing import create_network, written
 from compute.cli.exits import Exit, Failure
 from compute.cli.invocation import typed
 from compute.cli.output.formats import show_data, show_names

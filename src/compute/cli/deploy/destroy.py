@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,12 +13,10 @@ from compute.cli.look.workload_names import workload_names
 from compute.cli.output.formats import output_option
 from compute.cli.shell.commands import command as compute_command
 from compute.cli.shell.parameters import timeout_option, workloads_argument
-from compute.cli.shell.prompts import can_ask
+from compute.cli.shell.prompts import ASSUME_YES, can_ask
 
 if TYPE_CHECKING:
     from compute.cli.deploy.destroy_run import DestroyMode
-
-ASSUME_YES: Final = "COMPUTE_ASSUME_YES"
 
 
 @compute_command(

@@ -13,8 +13,8 @@ from functools import partial
 import msgspec
 
 from compute.api.compute import Workload
+from compute.cli.change.planned_changes import PlannedChange, existing_object, joined
 from compute.cli.deploy.manifests import Manifest
-from compute.cli.deploy.planned_changes import PlannedChange, existing_object, joined
 from compute.cli.deploy.references import Surroundings
 from compute.cli.exits import Failure
 from compute.cli.shell.session import Session

@@ -10,10 +10,10 @@ from typing import Final
 
 from compute.api.compute import Workload
 from compute.api.networking import Network
+from compute.cli.change.planned_changes import PlannedChange, existing_object, joined
 from compute.cli.deploy import manifests
 from compute.cli.deploy.deploy_inputs import DeployInputs
 from compute.cli.deploy.file_planning import changes_of_manifests
-from compute.cli.deploy.planned_changes import PlannedChange, existing_object, joined
 from compute.cli.deploy.references import (
     Surroundings,
     missing_networks,

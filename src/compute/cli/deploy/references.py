@@ -10,18 +10,17 @@ from typing import Final
 
 from compute.api.compute import Workload
 from compute.api.networking import LocationBinding, Network
-from compute.api.quota import AllowanceBucket
 from compute.cli.exits import Exit, Failure
 from compute.cli.shell.session import Session
 from compute.decide import city_use
 from compute.decide.networking import network_use
 from compute.decide.workload.shortfall import remaining
 from compute.decide.workload_edits.deploy_flags import EnvironmentSource
+from compute.views.project.quota_reading import QuotaReader
 from compute.views.reading import ProjectReader
 from kubekit.api.errors import Forbidden, NotFound
 from kubekit.api.kinds.core import ConfigMap, Secret
 
-_PLATFORM: Final = "milo-system"  # the namespace of a project where its quota is
 _KINDS: Final[dict[str, type[ConfigMap] | type[Secret]]] = {
     "ConfigMap": ConfigMap,
     "Secret": Secret,
@@ -44,11 +43,9 @@ class Surroundings:
 async def surroundings(session: Session) -> Surroundings:
     """What the project may use."""
     reader = ProjectReader(session.client, session.namespace)
-    quota = ProjectReader(session.client, _PLATFORM)
-    bindings, buckets = await asyncio.gather(
-        reader.if_served(LocationBinding), quota.if_served(AllowanceBucket)
-    )
-    return Surroundings(bindings, remaining(buckets or ()))
+    quota = QuotaReader(session.client, session.namespace)
+    bindings, buckets = await asyncio.gather(reader.if_served(LocationBinding), quota.buckets())
+    return Surroundings(bindings, remaining(buckets))
 
 
 async def with_keys(

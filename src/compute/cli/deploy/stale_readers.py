@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from compute.api.compute import Workload
-from compute.cli.deploy.planned_changes import PlannedChange
+from compute.cli.change.planned_changes import PlannedChange
 from compute.cli.shell.session import Session
 from compute.decide.stored_values import Store, values_of
 from compute.decide.value_references import users

@@ -10,7 +10,6 @@ import click
 from compute.api import annotations
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.cli.change.workload_change import change_workload
-from compute.cli.deploy.destroy import ASSUME_YES
 from compute.cli.exits import Exit, Failure
 from compute.cli.invocation import typed
 from compute.cli.look.instance_evidence import read_instance
@@ -19,7 +18,7 @@ from compute.cli.output.formats import output_option, show_names
 from compute.cli.output.tables import plain
 from compute.cli.shell.commands import command as compute_command
 from compute.cli.shell.parameters import instance_argument, timeout_option
-from compute.cli.shell.prompts import can_ask, confirmed, notify
+from compute.cli.shell.prompts import ASSUME_YES, can_ask, confirmed, notify
 from compute.cli.shell.session import Session, in_project
 from compute.decide import joins
 from compute.decide.instance_state import InstanceStanding, InstanceState, standing

@@ -4,8 +4,12 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 from compute.cli.output.terminal import is_interactive
+
+ASSUME_YES: Final = "COMPUTE_ASSUME_YES"
+"""With 1 as its value, it answers the questions of deletions with yes."""
 
 
 def can_ask() -> bool:

@@ -10,8 +10,8 @@ import pytest
 from compute.api.compute import Workload
 from compute.api.networking import Network, NetworkIPAM, NetworkSpec
 from compute.app.system_environment import system
-from compute.cli.deploy.planned_changes import PlannedChange, existing_object, joined
-from compute.cli.deploy.writing import create_network, written
+from compute.cli.change.planned_changes import PlannedChange, existing_object, joined
+from compute.cli.change.planned_writes import create_network, written
 from compute.cli.exits import Failure
 from compute.cli.shell.session import Session
 from compute.cli.target.chosen import Target, TargetRule

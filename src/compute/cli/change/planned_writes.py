@@ -10,8 +10,8 @@ from typing import Final
 
 from compute.api.compute import Workload
 from compute.api.networking import Network, NetworkIPAM, NetworkSpec
+from compute.cli.change.planned_changes import PlannedChange
 from compute.cli.change.workload_change import MANAGER
-from compute.cli.deploy.planned_changes import PlannedChange
 from compute.cli.exits import Exit, Failure
 from compute.cli.shell.session import Session
 from compute.decide.workload_edits.concurrent_changes import (
