@@ -7,6 +7,7 @@ a server that did not answer. The keys are digests, because the flags of a targe
 import json
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -54,7 +55,8 @@ def keep(file: Path, key: str, names: Names, now: float) -> None:
             json.dump(newest, stream)
         partial.replace(file)
     except OSError:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
 
 
 def _entries(file: Path) -> dict[str, Any]:

@@ -44,6 +44,9 @@ def _candidates(root: click.Command, arguments: Sequence[str]) -> "list[Completi
     from click.shell_completion import ShellComplete  # noqa: PLC0415 -- only for completion
 
     *before, word = arguments or [""]
+    flag, equals, value = word.partition("=")
+    if equals and flag.startswith("-"):  # two words, so that a default command knows its flag
+        before, word = [*before, flag], value
     if "--" not in before:
         return ShellComplete(root, {}, root.name or "", "").get_completions(before, word)
     return []

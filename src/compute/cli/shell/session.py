@@ -19,11 +19,12 @@ from compute.app.system_environment import system
 from compute.cli.exits import Exit, Failure
 from compute.cli.shell.commands import target_flags
 from compute.cli.shell.errors import failure_of
-from compute.cli.target.chosen import Target
+from compute.cli.target.chosen import Target, TargetRule
+from compute.cli.target.project_paths import platform_of
 from compute.cli.target.resolution import resolve
-from kubekit.api.errors import ApiError, NotFound, Unavailable
+from kubekit.api.errors import ApiError, NotFound, Unauthorized, Unavailable
 from kubekit.client.client import Client
-from kubekit.client.connection import Misconfigured
+from kubekit.client.connection import Misconfigured, NoCredentials
 from kubekit.client.http.client import HttpClient
 from kubekit.client.http.settings import HttpSettings
 from kubekit.environment import ExecutionEnvironment
@@ -88,9 +89,22 @@ def explained(error: ApiError, target: Target) -> Failure:
             next_step=_with_data("compute up --detach", target),
             reason=error.reason,
         )
+    if isinstance(error, Unauthorized) and not isinstance(error, NoCredentials):
+        return _not_accepted(target, error)
     if isinstance(error, NotFound) and not (error.details and error.details.name):
         return _not_served(target, error)
     return failure_of(error, target.project)
+
+
+def _not_accepted(target: Target, error: Unauthorized) -> Failure:
+    """The server's own words name no cause; what helps is where the credentials come from."""
+    is_plugin = target.rule is TargetRule.PLUGIN
+    return Failure(
+        f"the server {platform_of(target.server)} does not accept the credentials of "
+        f"{target.credentials_from}; they are wrong, or have expired",
+        next_step="datumctl auth login" if is_plugin else "compute config view",
+        reason=error.reason,
+    )
 
 
 def _not_served(target: Target, error: NotFound) -> Failure:

@@ -39,6 +39,14 @@ class Target:
         return self.connection.server
 
     @property
+    def credentials_from(self) -> str:
+        """What provides the credentials, as a phrase in sentences."""
+        if self.kubeconfig is not None:
+            return f"context {self.context} in {self.kubeconfig}"
+        own = {TargetRule.PLUGIN: "datumctl", TargetRule.SERVER: "COMPUTE_TOKEN"}
+        return own.get(self.rule, "--token")
+
+    @property
     def where(self) -> str:
         """The project as a phrase in sentences; the server where there is no project."""
         return f"project {self.project}" if self.project else f"server {self.server}"

@@ -113,6 +113,7 @@ def lines(*words: str) -> list[str]:
         (["inner", ""], ["undo\tUndo it.", "show\tShow it.", "api\tnginx:1", "web", ":4"]),
         (["inner", "w"], ["web", ":4"]),
         (["inner", "--t"], ["--to", ":4"]),
+        (["inner", "--to="], ["1\tinitial deploy", ":4"]),
         (["inner", "web", "--to", ""], ["1\tinitial deploy", ":4"]),
         (["inner", "undo", "web", "--file", ""], [":0"]),
         (["inner", "undo", "web", "--folder", ""], [":16"]),

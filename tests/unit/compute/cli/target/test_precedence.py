@@ -6,7 +6,7 @@ order is what decides.
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -84,7 +84,7 @@ def has_kubeconfig_without_context(machine: Machine) -> None:
     machine.write(".kube/config", kubeconfig("home", "", h=""))
 
 
-def has_settings(**values: str):
+def has_settings(**values: object) -> Callable[[Machine], None]:
     def write(machine: Machine) -> None:
         machine.write(".config/compute/config.json", json.dumps(values))
 
@@ -110,7 +110,7 @@ class Row:
     server: str
     project: str = ""
     namespace: str = "default"
-    machine: tuple = ()
+    machine: tuple[Callable[[Machine], None], ...] = ()
     flags: Mapping[str, str] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict)
 
