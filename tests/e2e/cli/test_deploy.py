@@ -9,7 +9,13 @@ from compute.api.compute import Workload
 from compute.api.networking import Network
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.api.meta import ObjectMeta
-from tests.support.compute.project_objects import BROKEN_IMAGE, create, delete, in_plane
+from tests.support.compute.project_objects import (
+    BROKEN_IMAGE,
+    create,
+    delete,
+    in_plane,
+    kubeconfig_of,
+)
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
@@ -194,6 +200,9 @@ def test_mistakes(shop_transcript, shop, name):
     assert shop_transcript("deploy", *new, "--city", "DFW", "--set", "spec.plcements=[]").code == 2
     assert shop_transcript("deploy", *new, "--city", "DFW", "--env-from-secret", "db").code == 7
     assert shop_transcript("deploy", *new, "--city", "DFW", "--dry-run=maybe").code == 2
+    for flag in ("--image=a b", "--label=a b=c", "--env==", "--port=HTTP=80", "--max-unavailable=0",
+                 "--configmap=a b:/c", "--image-pull-secret=A", "--placement=A", "--network=A"):  # fmt: skip
+        assert shop_transcript("deploy", *new, "--city", "DFW", flag).code == 2
     assert read(shop, Workload, name) is None
 
 
@@ -247,6 +256,19 @@ def test_variables_of_a_config_map(shop, name):
 
     assert done.code == 0, done
     assert "env: X_A, X_B (values not shown)" in done.stdout
+
+
+def test_a_user_who_may_not(compute, name):
+    """The server says what is missing, and nothing is written."""
+    file = kubeconfig_of(compute, name)
+    done = compute(
+        "deploy", name, "--image", "nginx:1", "--city", "DFW", "--kubeconfig", file, "-o", "name"
+    )
+
+    assert done.code == 1, done
+    assert done.stdout == ""
+    assert done.stderr.startswith("Error: no permission in project demo: ")
+    assert done.stderr.endswith("\nNext:  compute config view\n")
 
 
 def test_a_question_on_a_terminal(shop, name):

@@ -30,13 +30,19 @@ from compute.views.deploy_plans import DeployPlanView, deploy_plan_view
 from kubekit.api.fields import FieldError
 from kubekit.api.meta import Object, ObjectMeta
 
-# The flag that a field of a Workload is set by, by the end of its path.
+# The flag that a field of a Workload is set by, by a part of its path. The first that matches counts.
 _FLAGS: Final = (
-    ("image", "--image"),
     ("cityCodes", "--city"),
     ("instanceType", "--instance-type"),
-    ("max-unavailable]", "--max-unavailable"),
-    ("network.name", "--network"),
+    ("max-unavailable", "--max-unavailable"),
+    ("networkInterfaces", "--network"),
+    ("imagePullSecrets", "--image-pull-secret"),
+    ("labels", "--label"),
+    (".env[", "--env"),
+    (".ports[", "--port"),
+    ("volume", "--configmap or --secret"),
+    (".image", "--image"),
+    ("spec.placements", "--placement"),
 )
 
 
@@ -119,7 +125,6 @@ def _refuse_invalid(wanted: Workload, existing: Workload | None, around: Surroun
 
 
 def _flag_error(error: FieldError) -> str:
-    path = str(error.path).partition("[")[0] if error.path.endswith("]") else str(error.path)
-    ends = (error.path, path)
-    flag = next((f for end, f in _FLAGS if any(each.endswith(end) for each in ends)), "")
+    """The error, with the flag in place of the path."""
+    flag = next((flag for part, flag in _FLAGS if part in error.path), "")
     return f"{flag}: {error.message}" if flag else str(error)
