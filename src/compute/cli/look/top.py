@@ -43,7 +43,9 @@ def command(context: click.Context, name: str | None) -> int:
         if (error.name or "").partition(".")[0] not in _PACKAGES:
             raise
         code = _once(context, name)
-        notify(f"\nThis is one snapshot: the live dashboard needs textual. Get it with: {_EXTRA}")
+        notify(
+            f"\nThis is one snapshot. The live dashboard needs textual; get it with:\n  {_EXTRA}"
+        )
         return code
     return in_project(lambda session: _watch(session, name or "", DashboardApp))
 

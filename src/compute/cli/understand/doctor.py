@@ -191,7 +191,7 @@ def _code(findings: Iterable[Finding]) -> Exit:
     failed = {finding.check for finding in findings if finding.status is CheckStatus.FAILED}
     if Check.SERVER in failed:
         return Exit.UNKNOWN
-    if Check.EXISTS in failed:
+    if failed & {Check.EXISTS, Check.PROJECT}:
         return Exit.NOT_FOUND
     return Exit.ERROR if failed else Exit.OK
 

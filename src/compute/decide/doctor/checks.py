@@ -49,6 +49,7 @@ class Check(StrEnum):
     VERSION = "version", Section.CONNECTION
     CLOCK = "clock", Section.CONNECTION
     KINDS = "kinds", Section.CONNECTION
+    PROJECT = "project", Section.PROJECT
     ACCESS = "access", Section.PROJECT
     QUOTA = "quota", Section.PROJECT
     CITIES = "cities", Section.PROJECT

@@ -52,7 +52,8 @@ def credentials_check(server: ServerFacts) -> Finding:
     """Whether the server accepts the credentials, and whose they are."""
     error = server.user_error
     if isinstance(error, Unauthorized):
-        return Check.CREDENTIALS.failed(f"not accepted: {error.message.rstrip('.')}", _VIEW)
+        why = error.message.rpartition(": ")[2].rstrip(".")
+        return Check.CREDENTIALS.failed(f"not accepted: {why}", _VIEW)
     if server.user == "system:anonymous":
         return Check.CREDENTIALS.failed("none: the server takes requests as anonymous", _VIEW)
     if error is not None or not server.user:
@@ -123,13 +124,14 @@ def kinds_check(project: ProjectFacts) -> Finding:
 
 
 def _without_workloads(project: ProjectFacts, unread: Unread) -> Finding:
-    if not unread.is_absent:
-        return Check.KINDS.failed(f"workloads cannot be read: {unread.error.message}", _VIEW)
-    if project.project:
-        why = f"project {project.project} does not exist here, or is still being set up"
-    else:
+    if unread.is_absent and project.project:
+        return Check.KINDS.skipped("nothing of the project can be read")
+    if unread.is_absent:
         why = "the server does not serve compute, or a project has to be chosen with --project"
-    return Check.KINDS.failed(why, _VIEW)
+        return Check.KINDS.failed(why, _VIEW)
+    if unread.is_forbidden:
+        return Check.KINDS.failed(f"workloads cannot be read: {unread.error.message}", _VIEW)
+    return Check.KINDS.skipped(unread.why)
 
 
 def _root(message: str) -> str:

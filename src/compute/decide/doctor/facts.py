@@ -10,7 +10,7 @@ from compute.api.networking import LocationBinding, Network
 from compute.api.quota import AllowanceBucket
 from compute.api.services import ServiceEntitlement
 from compute.decide.progress import RolloutSnapshot
-from kubekit.api.errors import ApiError, Forbidden, NotFound
+from kubekit.api.errors import ApiError, Forbidden, NotFound, Unauthorized
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.api.meta import Object
 
@@ -37,6 +37,8 @@ class Unread:
         """Why a check that needs the objects is skipped."""
         if self.is_absent:
             return "the server does not serve the kind"
+        if isinstance(self.error, Unauthorized):
+            return "the credentials are not accepted"
         return "no permission to read them" if self.is_forbidden else self.error.message
 
 

@@ -33,7 +33,14 @@ _ACCESS: Final = {
 
 
 def project_checks(facts: ProjectFacts) -> Iterator[Finding]:
-    """The checks of a project."""
+    """The checks of a project. Of one that does not exist nothing else is checked."""
+    workloads = facts.workloads
+    if facts.project and isinstance(workloads, Unread) and workloads.is_absent:
+        why = f"{facts.project} does not exist here, or is still being set up"
+        yield Check.PROJECT.failed(why, "compute config view")
+        return
+    if facts.project:
+        yield Check.PROJECT.passed(f"{facts.project} is served")
     yield access_check(facts)
     yield quota_check(facts)
     yield from city_checks(facts)

@@ -45,7 +45,7 @@ async def read_world(folder: WorldFolder) -> WorldFacts:
         log=str(folder.log),
         errors=errors_of(_end_of(folder.log)),
         others=_others(folder, pid),
-        cells=await _cells(folder),
+        cells=await _cells(folder) if pid else (),
         options=options_for(folder.data),
     )
 

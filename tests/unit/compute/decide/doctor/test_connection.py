@@ -11,6 +11,7 @@ from compute.decide.doctor.connection import (
     kinds_check,
     version_check,
 )
+from compute.decide.doctor.facts import Unread
 from kubekit.api.errors import Forbidden, InternalError, Timeout, Unauthorized, Unavailable
 from tests.support.compute.builders import NOW
 from tests.support.compute.doctor_builders import ABSENT, FORBIDDEN, bad, project, said, server
@@ -170,10 +171,18 @@ def test_kinds_that_cannot_be_read():
 
 
 def test_without_workloads():
-    gone = said(kinds_check(project(workloads=ABSENT)))
-    plain = said(kinds_check(project(workloads=ABSENT, project="")))
-    refused = said(kinds_check(project(workloads=FORBIDDEN)))
+    """A project that does not exist is the matter of its own check."""
+    unauthorized = Unread(Unauthorized("Unauthorized by server: check the token"))
 
-    assert gone[1] == "project shop does not exist here, or is still being set up"
-    assert plain[1].startswith("the server does not serve compute, or a project has to be chosen")
-    assert refused == ("failed", "workloads cannot be read: user may not list it", VIEW)
+    assert said(kinds_check(project(workloads=ABSENT)))[0] == "skipped"
+    assert said(kinds_check(project(workloads=ABSENT, project=""))) == (
+        "failed",
+        "the server does not serve compute, or a project has to be chosen with --project",
+        VIEW,
+    )
+    assert said(kinds_check(project(workloads=FORBIDDEN))) == (
+        "failed", "workloads cannot be read: user may not list it", VIEW,
+    )  # fmt: skip
+    assert said(kinds_check(project(workloads=unauthorized))) == (
+        "skipped", "the credentials are not accepted", "",
+    )  # fmt: skip

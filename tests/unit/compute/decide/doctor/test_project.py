@@ -27,6 +27,7 @@ def test_all_is_well():
 
     assert not bad(project_checks(project(WEB)))
     assert details == [
+        "shop is served",
         "the project may use compute",
         "8 of 10 instances left; 4 of 10 vCPU left",
         "DFW, LHR can be used",
@@ -159,3 +160,18 @@ def test_networks_that_cannot_be_used():
     ]
     (unused,) = network_checks(project())
     assert unused.detail == "no network in use, nothing wrong"
+
+
+def test_a_project_that_does_not_exist():
+    assert bad(project_checks(project(workloads=ABSENT))) == [
+        (
+            "project", "failed", "shop does not exist here, or is still being set up",
+            "compute config view",
+        )
+    ]  # fmt: skip
+
+
+def test_a_server_without_projects():
+    checks = [finding.check.value for finding in project_checks(project(WEB, project=""))]
+
+    assert checks == ["access", "quota", "cities", "networks"]
