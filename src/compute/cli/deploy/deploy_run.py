@@ -100,7 +100,7 @@ async def _dry(
     """The end of a deploy that only shows what it would do."""
     if mode.dry_run == "server":
         for change in plan.changes:
-            if change.is_change:
+            if change.is_change and change.wanted.metadata.namespace not in plan.new_namespaces:
                 await written(session, change, dry_run=True)
     if saved is not None:
         saved.write()

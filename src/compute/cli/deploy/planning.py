@@ -28,6 +28,7 @@ from compute.decide.workload_edits import DeployFlags, FlagError, desired
 from compute.decide.workload_edits.chosen_cities import chosen, selected
 from compute.views.deploy_plans import DeployPlanView, deploy_plan_view
 from kubekit.api.fields import FieldError
+from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import Object, ObjectMeta
 
 # The flag that a field of a Workload is set by, by a part of its path. The first that matches counts.
@@ -57,6 +58,12 @@ class DeployPlan:
     @property
     def workloads(self) -> tuple[PlannedChange, ...]:
         return tuple(c for c in self.changes if isinstance(c.wanted, Workload))
+
+    @property
+    def new_namespaces(self) -> frozenset[str]:
+        """Namespaces that do not exist before the deploy, so that a server cannot check what is in them."""
+        new = (c.wanted for c in self.changes if c.existing is None)
+        return frozenset(obj.metadata.name for obj in new if isinstance(obj, Namespace))
 
 
 async def plan_of(session: Session, inputs: DeployInputs) -> DeployPlan:
