@@ -61,8 +61,10 @@ def read_text(text: str, base: Document) -> Document:
     """The document of an edited text. Raises `UnusableText`."""
     from kubekit.client import documents  # noqa: PLC0415 -- imports yaml
 
+    # The text is opened again with one problem above it: lines are counted as they are then.
+    above = "\n" * with_comments("", ["problem"]).count("\n")
     try:
-        values = [v for v in documents.read(text.encode()) if v is not None]
+        values = [v for v in documents.read((above + text).encode()) if v is not None]
     except documents.UnreadableDocument as error:
         raise UnusableText([str(error)]) from error
     if len(values) != 1 or not isinstance(values[0], dict):

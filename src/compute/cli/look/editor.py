@@ -30,7 +30,7 @@ def editor_command(variables: Mapping[str, str] = os.environ) -> list[str]:
     raise Failure(
         "there is no editor: set VISUAL or EDITOR, such as EDITOR=nano",
         Exit.USAGE,
-        next_step="compute deploy --help",
+        next_step="compute workloads edit --help",
     )
 
 

@@ -100,7 +100,8 @@ def _agreed(instance: Instance, wanted: _Wanted) -> bool:
             next_step=f"compute instances delete {wanted.name} -y",
         )
     workload, city = joins.workload_name(instance), joins.city(instance)
-    question = f"Instance {wanted.name} of {workload} in {city} is stopped, and a new one started in its place. Go on?"
+    named = f"instance {wanted.name} of {workload} in {city}"
+    question = f"Stop {named}, and start a new one in its place?"
     return confirmed(plain(question), default=True)
 
 

@@ -89,7 +89,7 @@ async def _list(session: Session, wanted: _Wanted) -> None:
     now = session.now()
     found = await read_instances(reader, wanted.filter, now)
     if wanted.output not in _TABLES:
-        show_views("instance", found.views, found.views, wanted.output)
+        show_views("instance", found.views, list(found.views), wanted.output)
     elif found.views:
         wide = wanted.output == "wide"
         show(instance_table(found.views, now, wide=wide, no_headers=wanted.no_headers))

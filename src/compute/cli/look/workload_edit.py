@@ -101,7 +101,9 @@ def _edited(edit: _Edit, editor: list[str], file: Path) -> bool:
         if not text.strip() or text == text_of(edit.base):
             return False
         if problems and after == shown:
-            raise Failure(f"the text is not valid: {problems[0]}", Exit.ERROR)
+            raise Failure(
+                f"the text is not valid: {problems[0]}", next_step=f"compute deploy -f {file}"
+            )
         problems = _saved(edit, text)
         if not problems:
             return True

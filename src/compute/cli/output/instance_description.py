@@ -72,9 +72,8 @@ def _gate(gate: GateView, now: datetime) -> tuple[str, str]:
         return f"[ ] {gate.name}", f"waits{since}: {gate.why}"
     if gate.opened_after is None:
         return f"[x] {gate.name}", "open"
-    seconds = int(gate.opened_after)
-    after = f"after {phrases.long_duration(timedelta(seconds=seconds))}" if seconds else "at once"
-    return f"[x] {gate.name}", f"opened {after}"
+    after = phrases.long_duration(timedelta(seconds=gate.opened_after))
+    return f"[x] {gate.name}", f"opened after {after}"
 
 
 def _quota(needs: Sequence[QuotaNeed] | None) -> list[str]:
@@ -117,9 +116,7 @@ def _copy(copy: PlaneCopyView, now: datetime) -> tuple[str, ...]:
             return *start, "not there", "no", phrases.NONE
         case PlaneReadState.FOUND:
             agrees = f"no: {', '.join(copy.differs)} differ" if copy.differs else "yes"
-            by = f" by {copy.written_by}" if copy.written_by else ""
-            written = f"{phrases.age(copy.written_at, now)} ago{by}"
-            return *start, copy.status, agrees, written
+            return *start, copy.status, agrees, f"{phrases.age(copy.written_at, now)} ago"
 
 
 def _next_steps(detail: InstanceDetail) -> list[str]:

@@ -67,10 +67,11 @@ def _explained(condition: ConditionView, known: Container[str]) -> str:
     """The reason, the message, and what the reason means; each sentence once in a list."""
     adds = condition.explains if condition.status != "True" or not condition.message else ""
     sentences = [text for text in (condition.message, adds) if text]
-    new = [text.rstrip(".") for text in sentences if text not in known]
+    new = [text for text in sentences if text not in known]
     if sentences and not new:
         return f"{condition.reason}, as above"
-    return f"{condition.reason}: {'. '.join(new)}" if new else condition.reason
+    ended = [*(f"{text.rstrip('.')}." for text in new[:-1]), *new[-1:]]
+    return f"{condition.reason}: {' '.join(ended)}" if new else condition.reason
 
 
 def _continued(prefix: str, text: str, *, room_less: int) -> list[str]:

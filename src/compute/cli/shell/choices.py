@@ -27,7 +27,7 @@ def choices_option(
             if word not in words:
                 near = nearest(word, words)
                 hint = f"did you mean {near}? " if near else ""
-                problem = f"there is no {word!r}: {hint}choose of {', '.join(words)}"
+                problem = f"there is no {word!r}: {hint}choose from {', '.join(words)}"
                 raise click.BadParameter(problem, param_hint=parameter.opts[0])
         return tuple(dict.fromkeys(typed))
 
