@@ -51,8 +51,8 @@ def _commands(group: LazyGroup | click.Group, path: str) -> Iterator[tuple[str, 
 def _index(commands: Mapping[str, click.Command]) -> Iterator[str]:
     yield "# The command line"
     yield (
-        "One executable serves as `compute`, `kubectl compute` and `datumctl compute`. `compute COMMAND "
-        "--help` shows what these pages show."
+        "One executable serves as `compute`, `kubectl compute` and `datumctl compute`. `--help` "
+        "after any command shows what its page shows."
     )
     tasks = dict.fromkeys(entry.task for entry in root.entries.values() if not entry.hidden)
     for task in tasks:
@@ -112,7 +112,7 @@ def _reference(commands: Mapping[str, click.Command]) -> Iterator[str]:
 def _command(path: str, command: click.Command) -> Iterator[str]:
     context = click.Context(command, info_name=path)
     yield cleandoc(command.help or "").partition("\f")[0]
-    yield f"```\n{path} {' '.join(command.collect_usage_pieces(context))}\n```"
+    yield f"```text\n{path} {' '.join(command.collect_usage_pieces(context))}\n```"
     if isinstance(command, click.Group):
         rows = [
             (f"[`{name}`](#{_anchor(f'{path} {name}')})", summary)
