@@ -62,7 +62,7 @@ def test_the_list(shop_transcript):
     shop_transcript("workloads", "--health", "unavailable", "--no-headers")
     shop_transcript("wl", "--city=SIN", "--sort", "health", "-o", "wide")
     shop_transcript("wl", "list", "-o", "name")
-    shop_transcript("wl", "-l", "team=nobody")
+    shop_transcript("wl", "-l", "team=none")
     shop_transcript("wl", "--city", "SIN", "--health", "degraded")
 
 
@@ -238,12 +238,10 @@ def test_an_invalid_text_is_opened_again_with_the_reasons(compute, site, editors
 
 def test_an_invalid_text_that_is_left_as_it_is(transcript, compute, site, editors):
     """The edit ends, and the text is kept."""
-    transcript.replace[site] = "web"
-
     done = transcript("workloads", "edit", site, **editors.script(scaled(5000), "true"))
 
     (kept,) = editors.kept()
-    transcript.replace[str(kept)] = "FILE"
+    transcript.replace |= {str(kept): "FILE", site: "web"}
     assert (done.code, minimum(compute, site)) == (1, 1)
     assert "minReplicas: 5000" in kept.read_text()
 
@@ -260,7 +258,7 @@ def test_an_editor_that_fails(transcript, site, editors):
 
 def test_others_change_another_field_meanwhile(compute, site, editors):
     """Both changes stand."""
-    other = f"{COMPUTE} workloads set image {site} registry.example.test/team/web:2 --detach"
+    other = f"{COMPUTE} workloads set image {site} registry.example.test/team/web:2 --detach 2>&-"
 
     done = compute("workloads", "edit", site, **editors.script(f"{scaled(2)}; {other}"))
 
@@ -272,14 +270,13 @@ def test_others_change_another_field_meanwhile(compute, site, editors):
 
 def test_others_change_the_same_field_meanwhile(transcript, compute, site, editors):
     """Nothing is written, the field is named, and the text is kept."""
-    transcript.replace[site] = "web"
     mine = 'sed -i "s/team.web:1/team\\/web:3/" "$1"'
-    other = f"{COMPUTE} workloads set image {site} registry.example.test/team/web:2 --detach"
+    other = f"{COMPUTE} workloads set image {site} registry.example.test/team/web:2 --detach 2>&-"
 
     done = transcript("workloads", "edit", site, **editors.script(f"{mine}; {other}"))
 
     (kept,) = editors.kept()
-    transcript.replace[str(kept)] = "FILE"
+    transcript.replace |= {str(kept): "FILE", site: "web"}
     assert done.code == 8
     assert "team/web:3" in kept.read_text()
     assert "team/web:2" in compute("wl", "get", site).stdout
@@ -287,12 +284,11 @@ def test_others_change_the_same_field_meanwhile(transcript, compute, site, edito
 
 def test_a_workload_that_is_deleted_meanwhile(transcript, site, editors):
     """There is nothing to write to; the text is kept."""
-    transcript.replace[site] = "web"
-    other = f"{COMPUTE} workloads delete {site} -y --wait"
+    other = f"{COMPUTE} workloads delete {site} -y --wait >&- 2>&-"
 
     done = transcript("workloads", "edit", site, **editors.script(f"{scaled(2)}; {other}"))
 
     (kept,) = editors.kept()
-    transcript.replace[str(kept)] = "FILE"
+    transcript.replace |= {str(kept): "FILE", site: "web"}
     assert done.code == 7
     assert "minReplicas: 2" in kept.read_text()
