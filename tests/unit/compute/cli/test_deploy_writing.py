@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from compute.api.compute import Workload
@@ -16,37 +17,69 @@ from compute.cli.exits import Failure
 from compute.cli.shell.session import Session
 from compute.cli.target.chosen import Target, TargetRule
 from compute.decide.workload_edits import DeployFlags, desired
+from kubekit.api import scheme
 from kubekit.api.errors import ApiError, BadRequest, Conflict, NotFound, already_exists, not_found
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.api.meta import ManagedFieldsEntry, Object, ObjectMeta, with_metadata, with_spec
 from kubekit.client.client import Client
 from kubekit.client.connection import Anonymous, Connection
+from kubekit.client.transport import ResourceLocation
+from kubekit.plane.registry.patch import merge_patch
 from tests.support.compute.builders import NOW, placement, template, workload
 
 META = ObjectMeta(name="web", namespace="default")
 
 
+class FakeTransport:
+    """Serves the document of the version that was read last."""
+
+    def __init__(self, client: "FakeClient") -> None:
+        self._client = client
+
+    async def get(self, location: ResourceLocation) -> dict[str, Any]:
+        return self._client.document()
+
+
 class FakeClient(Client):
-    """A server with one object, whose writes fail as prepared."""
+    """A server with one object, whose writes fail as prepared. ``extra`` are fields of a newer server."""
 
     def __init__(self, stored: Object | None, *failures: ApiError) -> None:
         self.stored = stored
+        self.seen: Object | None = None
         self.failures = list(failures)
         self.written: list[Object] = []
+        self.extra: dict[str, Any] = {}
+        self.patches: list[dict[str, Any]] = []
+        self.raw: Any = FakeTransport(self)
+
+    def document(self) -> dict[str, Any]:
+        obj = self.seen or self.stored
+        assert obj is not None
+        document: dict[str, Any] = msgspec.json.decode(scheme.encode(obj))
+        if self.extra:
+            document["spec"]["template"]["spec"]["runtime"]["sandbox"]["containers"][0] |= (
+                self.extra
+            )
+        return document
 
     async def get(self, kind: type[Any], name: str, namespace: str = "") -> Any:
         if self.stored is None:
             raise not_found(kind.RESOURCE, name)
+        self.seen = self.stored
         return self.stored
 
     async def create(self, obj: Any, options: Any = None) -> Any:
-        return await self.patch(obj, obj)
-
-    async def patch(self, existing: Any, desired: Any, options: Any = None) -> Any:
         if self.failures:
             raise self.failures.pop(0)
-        self.written.append(desired)
-        return desired
+        self.written.append(obj)
+        return obj
+
+    async def merge(self, kind: Any, location: Any, patch: Any, options: Any) -> Any:
+        if self.failures:
+            raise self.failures.pop(0)
+        self.patches.append(patch)
+        self.written.append(scheme.decode_as(kind, merge_patch.apply(self.document(), patch)))
+        return self.written[-1]
 
 
 def session(client: Client) -> Session:
@@ -67,6 +100,7 @@ def planned(existing: Workload | None, **flags: Any) -> PlannedChange:
 
 
 def write(client: FakeClient, change: PlannedChange) -> Object:
+    client.seen = change.existing
     return asyncio.run(written(session(client), change))
 
 
@@ -88,6 +122,20 @@ def test_a_change_of_another_field_is_kept():
     done = write(client, planned(existing, image="web:2"))
 
     assert done == with_spec(newest, template=template("web:2"))
+
+
+def test_fields_of_a_newer_server_stay():
+    """A list is written as a whole, so they are in it although this command does not know them."""
+    client = FakeClient(workload())
+    client.extra = {"livenessProbe": {"path": "/"}}
+    write(client, planned(workload(), image="web:2"))
+
+    (patch,) = client.patches
+    runtime = patch["spec"]["template"]["spec"]["runtime"]
+    assert runtime["sandbox"]["containers"] == [
+        {"name": "app", "image": "web:2", "livenessProbe": {"path": "/"}}
+    ]
+    assert set(patch) == {"metadata", "spec"}
 
 
 def test_a_change_of_the_same_field_is_refused():
