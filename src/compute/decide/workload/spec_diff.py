@@ -16,7 +16,13 @@ from compute.api.compute import WorkloadSpec
 Path = tuple[str, ...]
 
 _SHOWN: Final = 60  # characters of a value; the full diff of the two specs has the rest
-_SCALE: Final = {"minReplicas": "min replicas", "maxReplicas": "max replicas"}
+_SCALE: Final = {
+    "minReplicas": "min replicas",
+    "maxReplicas": "max replicas",
+    "instanceManagementPolicy": "strategy",
+    "name": "scaled by",  # of the resource of a metric
+    "averageUtilization": "load in percent",
+}
 _ABSENT: Final = "none"
 _REORDERED: Final = "entries reordered"
 
@@ -97,7 +103,7 @@ def _entries(value: object) -> dict[str, object] | None:
 
 def _phrase(path: Path, old: object, new: object, spec: WorkloadSpec) -> str:
     match path:
-        case ("placements", placement, "scaleSettings", field) if field in _SCALE:
+        case ("placements", placement, "scaleSettings", *_, field) if field in _SCALE:
             return f"{_SCALE[field]}{_where(placement, spec)}: {_change(old, new)}"
         case ("placements", placement, "cityCodes"):
             return f"cities{_where(placement, spec)}: {_set_change(_words(old), _words(new))}"

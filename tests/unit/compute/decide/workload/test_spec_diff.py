@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from compute.api import annotations
-from compute.api.compute import Placement, WorkloadSpec
+from compute.api.compute import Metric, MetricTarget, Placement, ResourceMetric, WorkloadSpec
 from compute.api.instance_spec import (
     Container,
     DiskSpec,
@@ -219,3 +219,19 @@ def test_labels_of_instances_have_a_phrase():
     after = msgspec.structs.replace(before, template=labelled)
 
     assert spec_diff.describe(before, after) == ("label tier of instances: none → front",)
+
+
+def test_scaling_by_load_has_phrases():
+    """They name what `scale` and `deploy` call by flags."""
+    target = MetricTarget(average_utilization=60)
+    metrics = (Metric(resource=ResourceMetric(name="cpu", target=target)),)
+    scaled = placement(
+        "home", "DFW", max_replicas=5, metrics=metrics, instance_management_policy="Parallel"
+    )
+
+    assert spec_diff.describe(workload().spec, workload("web", scaled).spec) == (
+        "strategy: OrderedReady → Parallel",
+        "max replicas: none → 5",
+        "scaled by: none → cpu",
+        "load in percent: none → 60",
+    )
