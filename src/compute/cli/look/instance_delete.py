@@ -133,40 +133,45 @@ async def _until_ready(session: Session, wanted: _Wanted, old: Instance, stamp: 
         while True:
             await live.changed(_TICK)
             now = session.now()
-            judged = _judged(live, wanted.name, stamp, now)
+            found = live.find(Instance, wanted.name)
+            is_new = found is not None and _stamp(found) == stamp
+            judged = _judged(live, found or old, now)
             elapsed = phrases.long_duration(now - started)
-            if judged is not None and judged.text != shown:
+            if is_new and judged.text != shown:
                 shown = judged.text
                 notify(plain(f"{elapsed:<7}   {wanted.name}   {shown}"))
-            if judged is not None and judged.state is InstanceState.AVAILABLE:
+            if is_new and judged.state is InstanceState.AVAILABLE:
                 notify(f"The new instance is ready after {elapsed}.")
                 return
             over = bool(wanted.timeout) and now - started >= wanted.timeout
-            if over or (judged is not None and judged.state is InstanceState.FAILED):
-                raise _unfinished(wanted.name, judged)
+            if over or (is_new and judged.state is InstanceState.FAILED):
+                raise _unfinished(wanted.name, judged, is_new=is_new)
 
 
-def _judged(live: LiveObjects, name: str, stamp: str, now: datetime) -> InstanceStanding | None:
-    """The state of the new Instance; None while there is only the old one, or none."""
-    found = live.find(Instance, name)
-    if found is None or found.metadata.annotations.get(annotations.REPLACED_AT) != stamp:
-        return None
+def _stamp(instance: Instance) -> str | None:
+    return instance.metadata.annotations.get(annotations.REPLACED_AT)
+
+
+def _judged(live: LiveObjects, instance: Instance, now: datetime) -> InstanceStanding:
     deployment = next(iter(live.all(WorkloadDeployment)), None)
-    return standing(found, deployment, now=now)
+    return standing(instance, deployment, now=now)
 
 
-def _unfinished(name: str, judged: InstanceStanding | None) -> Failure:
-    next_step = f"compute instances describe {name}"
-    if judged is None:
-        return Failure(
-            f"instance {name} has not been replaced yet, and the time is over; it goes on",
-            Exit.TIMED_OUT,
-            next_step=next_step,
-        )
-    cause = f"the new instance {name} is not ready: {judged.text}"
-    if judged.message:
-        cause += f": {judged.message}"
-    return Failure(cause, _code(judged), next_step=next_step, reason=judged.reason)
+def _unfinished(name: str, judged: InstanceStanding, *, is_new: bool) -> Failure:
+    is_lost = judged.state is InstanceState.UNREACHABLE
+    if is_new or is_lost:
+        subject = "the new instance" if is_new else "instance"
+        missing = "is not ready" if is_new else "has not been replaced yet"
+        detail = f": {judged.message}" if judged.message else ""
+        cause = f"{subject} {name} {missing}: {judged.text}{detail}"
+    else:
+        cause = f"instance {name} has not been replaced yet, and the time is over; it goes on"
+    return Failure(
+        cause,
+        _code(judged) if is_new or is_lost else Exit.TIMED_OUT,
+        next_step=f"compute instances describe {name}",
+        reason=judged.reason,
+    )
 
 
 def _code(judged: InstanceStanding) -> Exit:

@@ -55,7 +55,7 @@ _POLICIES: Final = {
 )
 @workload_argument
 @click.option("--show-values", is_flag=True, help="Show the values of environment variables.")
-@output_option("table", "json", "yaml")
+@output_option("table", "wide", "json", "yaml")
 def command(name: str, *, show_values: bool, output: str) -> int:
     """Show all about a workload: its status, placements, template, settings, conditions, events.
 
@@ -68,7 +68,7 @@ def command(name: str, *, show_values: bool, output: str) -> int:
 
 async def _describe(session: Session, name: str, output: str, *, show_values: bool) -> None:
     detail = await _detail(session, name, show_values=show_values)
-    if output == "table":
+    if output in {"table", "wide"}:
         show("\n".join(description(detail, session.target.where, session.now())))
     else:
         show_data(detail, output)

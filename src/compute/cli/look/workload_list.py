@@ -20,7 +20,7 @@ from compute.cli.shell.session import Session, in_project
 from compute.cli.streams import show
 from compute.decide.health import Health, severity
 from compute.views.reading import ProjectReader
-from compute.views.workloads import WorkloadView, workload_views
+from compute.views.workloads import WorkloadView, workload_views, worst_first
 from kubekit.api.meta import EPOCH
 from kubekit.client.options import ListOptions
 
@@ -94,6 +94,9 @@ async def _list(session: Session, wanted: _Wanted) -> None:
         wide = wanted.output == "wide"
         show(workload_table(views, now, wide=wide, no_headers=wanted.no_headers))
         notify(f"\n{fleet_line(views)}")
+        worst = worst_first(views)[0]
+        if worst.worst:
+            notify(f"Look closer with: {typed(f'compute status {worst.name}')}")
     else:
         _explain_absence(session, wanted, len(known))
 

@@ -16,6 +16,9 @@ _HEADERS: Final = (
     "NAME", "WORKLOAD", "CITY", "INTERNAL IP", "EXTERNAL IP", "TYPE", "AGE", "STATUS", "REV",
 )  # fmt: skip
 _WIDE: Final = (*_HEADERS, "PLACEMENT", "INSTANCE TYPE", "DATA")
+# Left out on a narrow terminal, the first first.
+_LESS_IMPORTANT: Final = ("EXTERNAL IP", "TYPE", "INTERNAL IP", "AGE", "WORKLOAD", "CITY")
+_GAP: Final = 3
 _SHORT_TYPES: Final = {"virtual-machine": "vm"}
 _LIVE: Final = "live"
 _COLOURS: Final = {
@@ -31,15 +34,25 @@ _STATES: Final = {state.value: state for state in InstanceState}
 def instance_table(
     views: Sequence[InstanceView], now: datetime, *, wide: bool, no_headers: bool = False
 ) -> str:
-    """The Instances as a table. On a terminal lines are cut, unless it is wide."""
-    rows = [_row(view, now, wide=wide) for view in views]
-    return table(
-        _WIDE if wide else _HEADERS,
-        rows,
-        width=0 if wide else width(sys.stdout),
-        style=state_coloured,
-        no_headers=no_headers,
+    """The Instances as a table. On a narrow terminal it has fewer columns, unless it is wide."""
+    most = 0 if wide else width(sys.stdout)
+    headers, rows = fitting(
+        _WIDE if wide else _HEADERS, [_row(view, now, wide=wide) for view in views], most
     )
+    return table(headers, rows, width=most, style=state_coloured, no_headers=no_headers)
+
+
+def fitting(
+    headers: Sequence[str], rows: Sequence[Sequence[str]], most: int
+) -> tuple[Sequence[str], list[Sequence[str]]]:
+    """The columns that fit; the name and the state are always there. No limit is 0."""
+    kept = list(range(len(headers)))
+    sizes = [max(map(len, column)) for column in zip(headers, *rows, strict=True)]
+    for header in _LESS_IMPORTANT:
+        if not most or sum(sizes[i] for i in kept) + _GAP * (len(kept) - 1) <= most:
+            break
+        kept = [i for i in kept if headers[i] != header]
+    return [headers[i] for i in kept], [[row[i] for i in kept] for row in rows]
 
 
 def count_line(views: Sequence[InstanceView]) -> str:

@@ -151,7 +151,7 @@ def _unreachable(summary: InstanceView) -> InstanceCause:
     step = fill_in(reason.next_step, NAME=summary.workload, CITY=summary.city)
     return InstanceCause(
         healthy=False,
-        text=f"{reason.meaning} {summary.message}.",
+        text=f"{summary.message}. Everything else here is as old as that.",
         reason=reason,
         owner=reason.owner,
         since=summary.since,

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from compute.cli.output.instance_rows import count_line, instance_table
+from compute.cli.output.instance_rows import count_line, fitting, instance_table
 from compute.cli.output.instance_screens import InstanceJsonLines, InstanceLines
 from compute.decide.workload import history
 from compute.views.instances import instance_views
@@ -49,6 +49,25 @@ def test_a_wide_table_has_the_age_of_the_data():
     assert "Unreachable (was available)" in row
     assert row.split()[-3:] == ["home", "datumcloud/d1-standard-2", "5m"]
     assert instance_table(views(running()), LATER, wide=True).split()[-1] == "live"
+
+
+@pytest.mark.parametrize(
+    ("most", "headers"),
+    [
+        (0, ["NAME", "CITY", "TYPE", "STATUS"]),
+        (40, ["NAME", "CITY", "TYPE", "STATUS"]),
+        (39, ["NAME", "CITY", "STATUS"]),
+        (1, ["NAME", "STATUS"]),
+    ],
+)
+def test_columns_that_fit(most, headers):
+    """The state is what the user looks for, so it is never cut off for the sake of a type."""
+    row = ("web-home-dfw-0", "DFW", "sandbox", "Failed")
+
+    found, (cells,) = fitting(["NAME", "CITY", "TYPE", "STATUS"], [row], most)
+
+    assert found == headers
+    assert len(cells) == len(headers)
 
 
 def test_no_headers():

@@ -107,6 +107,7 @@ ROWS: tuple[tuple[str, str, Any], ...] = (
     ("workloads", "workloads list", {"healths": (), "cities": (), "output": "table"}),
     ("workloads --health degraded --city=DFW,IAD -o wide", "workloads list",
      {"healths": ("degraded",), "cities": ("DFW", "IAD"), "output": "wide"}),
+    ("workloads describe web -o wide", "workloads describe", {"name": "web", "output": "wide"}),
     ("workloads describe web -o yaml", "workloads describe", {"name": "web", "output": "yaml"}),
     ("instances --workload web --location dfw --no-headers", "instances list",
      {"workload": "web", "cities": ("DFW",), "no_headers": True}),
