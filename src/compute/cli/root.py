@@ -14,7 +14,7 @@ import click
 from compute.cli import streams
 from compute.cli.command_table import COMMANDS
 from compute.cli.exits import Exit, Failure, Quit
-from compute.cli.invocation import program, spelled
+from compute.cli.invocation import forget_flags, program, spelled
 from compute.cli.output.formats import wants_json
 from compute.cli.output.tables import plain
 from compute.cli.shell.groups import LazyGroup
@@ -42,6 +42,7 @@ click.version_option(package_name="datum-compute", message="%(version)s")(root)
 def run(arguments: Sequence[str]) -> int:
     """Run one command. An error is a sentence and a next command on stderr, and an exit code."""
     streams.prepare()
+    forget_flags()
     if arguments[:1] and arguments[0] in _FOR_PROGRAMS:
         return _answer(*arguments)
     try:
