@@ -20,7 +20,7 @@ _KUBECTL: Final = "kubectl-compute"
 _DATUMCTL: Final = "datumctl-compute"
 # A command inside backticks, or one that fills a line of its own.
 _COMMAND: Final = re.compile(r"(?m)(?<=`)compute(?= |`)|^(\s*)compute(?= )")
-_TYPED: Final = re.compile(r"`compute ([a-z-]+)([^`]*)`")
+_TYPED: Final = re.compile(r"`compute ([a-z][a-z-]*)([^`]*)`")
 # Commands without a project; they name the folder of a world themselves where that is needed.
 _WITHOUT_TARGET: Final = frozenset({"plan", "up", "down", "reset", "cell", "plane", "completion"})
 _repeated: dict[str, str] = {}  # the flags of the command that this process runs
