@@ -7,15 +7,16 @@ from typing import Final
 
 from compute.api import labels, names
 from compute.api.compute import Instance, Workload, WorkloadDeployment
-from compute.api.instance_spec import InstanceSpec
+from compute.api.instance_spec import InstanceSpec, Runtime
 from compute.api.networking import NetworkBinding
 from compute.decide import joins
 from compute.decide.instance_state import InstanceState, standing
 from compute.decide.workload.running_revisions import RunningRevision, RunningRevisions
-from compute.views.details.runtimes import runtime_type
 from compute.views.view import View
 from kubekit.api.kinds.core import ConfigMap
 
+SANDBOX: Final = "sandbox"
+VIRTUAL_MACHINE: Final = "virtual-machine"
 _UNKNOWN_REVISION: Final = RunningRevision()
 
 Histories = Mapping[str, ConfigMap | None]
@@ -145,6 +146,11 @@ def addresses(instance: Instance) -> tuple[str | None, str | None]:
     internal = next((a.network_ip for a in assigned if a.network_ip), None)
     external = next((a.external_ip for a in assigned if a.external_ip), None)
     return internal, external
+
+
+def runtime_type(runtime: Runtime) -> str:
+    """Whether it is a sandbox of containers or a virtual machine."""
+    return SANDBOX if runtime.sandbox else VIRTUAL_MACHINE
 
 
 def images(spec: InstanceSpec) -> str:

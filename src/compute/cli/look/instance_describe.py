@@ -3,9 +3,9 @@
 import click
 
 from compute.cli.exits import Exit
+from compute.cli.look.instance_description import instance_description
 from compute.cli.look.instance_evidence import read_evidence
 from compute.cli.output.formats import output_option, show_data
-from compute.cli.output.instance_description import instance_description
 from compute.cli.shell.commands import command as compute_command
 from compute.cli.shell.parameters import instance_argument
 from compute.cli.shell.session import Session, in_project

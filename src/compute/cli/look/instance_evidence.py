@@ -96,10 +96,10 @@ async def _other_planes(
     there = names.hub_namespace(namespace.metadata.uid)
 
     async def on_hub(client: Client) -> Instance | None:
-        return await client.find(Instance, name, there)
+        return await _found(client, name, there)
 
     async def in_cell(client: Client) -> _InCell:
-        found = await client.find(Instance, name, there)
+        found = await _found(client, name, there)
         listed = await ProjectReader(client, there).if_served(NetworkBinding)
         return _InCell(found, _bindings(joins.deployment_name(instance), listed or ()))
 
@@ -114,6 +114,16 @@ async def _other_planes(
     if isinstance(copy, PlaneProblem):
         return [upper, PlaneReading(CELL, cell, problem=copy)], {}
     return [upper, PlaneReading(CELL, cell, copy.instance)], copy.bindings
+
+
+async def _found(client: Client, name: str, namespace: str) -> Instance | None:
+    """The Instance, or None; raises NotFound where the plane does not serve Instances."""
+    try:
+        return await client.get(Instance, name, namespace)
+    except NotFound as error:
+        if error.details is None or not error.details.name:
+            raise
+        return None
 
 
 def _bindings(deployment: str, listed: Iterable[NetworkBinding]) -> Bindings:

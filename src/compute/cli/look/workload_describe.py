@@ -10,6 +10,7 @@ import click
 
 from compute.cli.change.workload_change import read_workload
 from compute.cli.exits import Exit
+from compute.cli.look.event_lines import event_lines
 from compute.cli.output import phrases
 from compute.cli.output.city_rows import (
     STATUS_HEADERS,
@@ -18,7 +19,6 @@ from compute.cli.output.city_rows import (
     status_row,
     without_single_placement,
 )
-from compute.cli.output.event_lines import event_lines
 from compute.cli.output.formats import output_option, show_data
 from compute.cli.output.runtime_lines import runtime_lines
 from compute.cli.output.sections import condition_lines, header, section, wrapped_rows

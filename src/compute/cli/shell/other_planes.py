@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 from compute.cli.shell.session import Session
 from compute.cli.target.chosen import Target
-from kubekit.api.errors import ApiError, Forbidden, Timeout, Unauthorized, Unavailable
+from kubekit.api.errors import ApiError, Forbidden, NotFound, Timeout, Unauthorized, Unavailable
 from kubekit.client.client import Client
 from kubekit.client.connection import Misconfigured
 from kubekit.client.http.client import HttpClient
@@ -26,6 +26,7 @@ _SETTINGS: Final = HttpSettings(
 )
 _PROBLEMS: Final[tuple[tuple[type[ApiError], str], ...]] = (
     (Forbidden, "you may not read it"),
+    (NotFound, "there is no plane at its address, or it serves other kinds"),
     (Unauthorized, "your credentials are not accepted there"),
     (Timeout, "it does not answer"),
     (Unavailable, "it cannot be reached"),

@@ -5,21 +5,17 @@ is never read at all: the view names the Secret.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Final
 
 from compute.api.instance_spec import (
     Container,
     InstanceSpec,
     NamedPort,
-    Runtime,
     Volume,
     VolumeAttachment,
 )
+from compute.views.instances import runtime_type
 from compute.views.view import View
 from kubekit.api.kinds.value_sources import EnvVar, EnvVarSource
-
-SANDBOX: Final = "sandbox"
-VIRTUAL_MACHINE: Final = "virtual-machine"
 
 
 class VariableView(View, frozen=True, kw_only=True):
@@ -112,11 +108,6 @@ def image_changes(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[
         for name, image in after.items()
         if before.get(name) != image
     )
-
-
-def runtime_type(runtime: Runtime) -> str:
-    """Whether it is a sandbox of containers or a virtual machine."""
-    return SANDBOX if runtime.sandbox else VIRTUAL_MACHINE
 
 
 def _container(container: Container, *, show_values: bool) -> ContainerView:

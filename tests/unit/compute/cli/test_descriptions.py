@@ -6,8 +6,8 @@ from msgspec.structs import replace
 
 from compute.api.compute import InterfaceAssignments, NetworkInterfaceStatus
 from compute.api.instance_spec import Container, NamedPort
+from compute.cli.look.instance_description import instance_description
 from compute.cli.look.workload_describe import description
-from compute.cli.output.instance_description import instance_description
 from compute.decide import overrides
 from compute.decide.workload import history
 from compute.decide.workload.running_revisions import RunningRevisions

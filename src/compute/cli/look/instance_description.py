@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from compute.cli.invocation import spelled
+from compute.cli.look.event_lines import event_lines
 from compute.cli.output import phrases
-from compute.cli.output.event_lines import event_lines
 from compute.cli.output.instance_rows import revision
 from compute.cli.output.runtime_lines import runtime_lines
 from compute.cli.output.sections import beside, condition_lines, header, rows, section, wrapped_rows
