@@ -9,7 +9,7 @@ import click
 
 from compute.api import annotations
 from compute.api.compute import Instance, Workload, WorkloadDeployment
-from compute.cli.change.workload_change import change_workload
+from compute.cli.change.workload_change import change_workload, read_to_change
 from compute.cli.exits import Exit, Failure
 from compute.cli.invocation import typed
 from compute.cli.look.instance_evidence import read_instance
@@ -74,20 +74,21 @@ def command(name: str, *, assume_yes: bool, wait: bool, timeout: timedelta, outp
 
 async def _delete(session: Session, wanted: _Wanted) -> None:
     instance = await read_instance(session, wanted.name)
+    owner = joins.workload_name(instance)
+    if not owner:
+        raise Failure(f"instance {wanted.name} belongs to no workload, so nothing would replace it")
+    await read_to_change(session, owner)
     if not _agreed(instance, wanted):
         notify("Nothing was changed.")
         return
     now = session.now()
-    changed = await change_workload(
-        session, joins.workload_name(instance), partial(_replaced, wanted.name, now)
-    )
+    changed = await change_workload(session, owner, partial(_replaced, wanted.name, now))
     stamp = requests(changed.after).get(wanted.name, "")
     notify(f"Instance {wanted.name} is being replaced.")
     if wanted.wait:
         await _until_ready(session, wanted, instance, stamp)
     else:
-        workload = joins.workload_name(instance)
-        notify(f"Watch it with: {typed(f'compute instances --workload {workload} -w')}")
+        notify(f"Watch it with: {typed(f'compute instances --workload {owner} -w')}")
 
 
 def _agreed(instance: Instance, wanted: _Wanted) -> bool:

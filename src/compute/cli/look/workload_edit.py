@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from compute.api.compute import Workload
-from compute.cli.change.workload_change import WRITE, read_workload
+from compute.cli.change.workload_change import WRITE, read_to_change
 from compute.cli.exits import Exit, Failure
 from compute.cli.invocation import typed
 from compute.cli.look.edit_text import (
@@ -78,7 +78,7 @@ def command(name: str) -> int:
 
 
 async def _started(session: Session, name: str) -> _Edit:
-    read = await read_workload(session, name)
+    read = await read_to_change(session, name)
     return _Edit(name, read, editable(await _document(session, name)))
 
 
@@ -121,7 +121,7 @@ def _saved(edit: _Edit, text: str) -> tuple[str, ...]:
 async def _written(session: Session, edit: _Edit, mine: Document) -> tuple[str, ...]:
     location = ResourceLocation(Workload.RESOURCE, session.namespace, edit.name)
     for _ in range(_ATTEMPTS):
-        await read_workload(session, edit.name)
+        await read_to_change(session, edit.name)
         document = await _document(session, edit.name)
         theirs = editable(document)
         both = merged(edit.base, mine, theirs)

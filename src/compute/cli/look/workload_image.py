@@ -9,7 +9,7 @@ import click
 
 from compute.api.compute import Workload
 from compute.cli.change.rollout_follow import follow_rollout
-from compute.cli.change.workload_change import Changed, change_workload
+from compute.cli.change.workload_change import Changed, change_workload, read_to_change
 from compute.cli.exits import Exit, Failure
 from compute.cli.invocation import typed
 from compute.cli.output.formats import output_option, show_data, show_names
@@ -76,6 +76,7 @@ def _parsed(assignments: Sequence[str]) -> dict[str, str]:
 
 
 async def _set(session: Session, wanted: _Wanted) -> Exit:
+    await read_to_change(session, wanted.name)
     changed = await change_workload(session, wanted.name, partial(_changed, wanted))
     news = image_changes(images(changed.before), images(changed.after))
     _report(wanted, changed, news)
