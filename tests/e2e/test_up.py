@@ -172,7 +172,7 @@ def test_cells_are_cut_and_healed_by_city_or_name(tmp_path):
         assert re.search(r"^cell +dfw +DFW +Ready", shown, re.MULTILINE)
         assert re.search(r"^cell +lhr +LHR +cut off", shown, re.MULTILINE)
         healed = compute("cell", f"--data={data}", "heal", "LHR")
-        assert healed.stdout.startswith("lhr is connected again.")
+        assert healed.stdout.startswith("lhr is connected again, ")
 
 
 @pytest.mark.parametrize(

@@ -143,9 +143,9 @@ def problem(printed: Printed) -> str:
 
 
 def _is_unknown(text: str) -> bool:
-    """Whether the name of the command is a value, or it is a request of another program."""
+    """Whether the name of the command is a value or a pattern, or a request of another program."""
     name = text.partition(" ")[2].partition(" ")[0]
-    return _GAP in name or name in _OF_PROGRAMS or text == "compute "
+    return bool(set(name) & {_GAP, "(", "["}) or name in _OF_PROGRAMS or text == "compute "
 
 
 def _possible(text: str) -> Iterator[list[str]]:

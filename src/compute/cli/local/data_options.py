@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import click
 
-from compute.app.world_folder import ENVIRONMENT, WorldFolder, default_data
+from compute.app.data_folder import ENVIRONMENT, default_data
 
 T = TypeVar("T")
 
@@ -45,4 +45,4 @@ def same_data_option(function: Callable[..., T]) -> Callable[..., T]:
 
 def _set_folder(context: click.Context, _: click.Parameter, data: Path | None) -> None:
     if data is not None:
-        context.obj = WorldFolder(data.resolve())
+        context.obj = data.resolve()

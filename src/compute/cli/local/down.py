@@ -4,12 +4,9 @@ from pathlib import Path
 
 import click
 
-from compute.app.world_folder import WorldFolder
 from compute.cli.exits import Exit
 from compute.cli.local.data_options import data_option
-from compute.cli.local.stopping import consent, delete_data, stop
 from compute.cli.shell.commands import command as command_of
-from compute.cli.startup import echo
 
 
 @command_of(
@@ -21,6 +18,10 @@ from compute.cli.startup import echo
 @click.option("-y", "--yes", is_flag=True, help="Do not ask before data is deleted.")
 def command(data: Path, *, purge: bool, yes: bool) -> int:
     """Stop the world that `compute up` started. All its data is kept, unless --purge is given."""
+    from compute.app.world_folder import WorldFolder  # noqa: PLC0415 -- help needs none of it
+    from compute.cli.local.stopping import consent, delete_data, stop  # noqa: PLC0415
+    from compute.cli.startup import echo  # noqa: PLC0415
+
     folder = WorldFolder(data.resolve())
     if purge and not consent(folder, "down --purge", yes=yes):
         echo("Nothing was stopped or deleted.")

@@ -4,12 +4,9 @@ from pathlib import Path
 
 import click
 
-from compute.app.world_folder import WorldFolder
 from compute.cli.exits import Exit
 from compute.cli.local.data_options import data_option
-from compute.cli.local.stopping import consent, delete_data, stop
 from compute.cli.shell.commands import command as command_of
-from compute.cli.startup import echo
 
 
 @command_of(
@@ -23,6 +20,10 @@ def command(data: Path, *, yes: bool) -> int:
 
     A running world is stopped first. Only what a world wrote is deleted; other files in the folder stay.
     """
+    from compute.app.world_folder import WorldFolder  # noqa: PLC0415 -- help needs none of it
+    from compute.cli.local.stopping import consent, delete_data, stop  # noqa: PLC0415
+    from compute.cli.startup import echo  # noqa: PLC0415
+
     folder = WorldFolder(data.resolve())
     if not consent(folder, "reset", yes=yes):
         echo("Nothing was deleted.")

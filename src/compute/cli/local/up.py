@@ -1,85 +1,26 @@
 """`compute up`: the whole world on this machine."""
 
-import asyncio
-import subprocess
-import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import timedelta
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
-import msgspec
-import uvloop
 
-from compute.app import logs
-from compute.app.kubeconfig import reachable
-from compute.app.plane_server import resealing_on_signal, stop_signal
-from compute.app.sites import BadCities, CellSite, sites
-from compute.app.system_environment import system
-from compute.app.world_folder import POLL_SECONDS, RunningState, WorldFolder
-from compute.app.world_server import NotReady, ServedWorld, hosted
-from compute.app.world_status import PACKAGE
-from compute.app.world_timing import DEFAULT_TIMING, SHORTEST_CELL_TIMEOUT, WorldTiming
-from compute.cli.exits import Exit, Failure
+from compute.app.logs import LEVELS
+from compute.cli.exits import Exit
 from compute.cli.local.data_options import data_option
-from compute.cli.local.first_steps import first_steps
 from compute.cli.local.up_status import status
 from compute.cli.shell.commands import ComputeGroup
 from compute.cli.shell.parameters import DURATION
-from compute.cli.startup import echo, keep_standard_streams, reporting_errors, secure_process
-from compute.decide import city_codes
-from compute.decide.deployment.drains import DEFAULT_GRACE, Grace
-from kubekit.api import times
 
 _PORT: Final = 7443
-_ERROR: Final = "Error: "
-_START_TIMEOUT: Final = 90.0  # seconds for a world in the background to become ready
-
-
-@dataclass(frozen=True, slots=True)
-class UpOptions:
-    """The options of the command, except its folder."""
-
-    cities: str
-    project: str
-    port: int
-    log_level: str
-    detach: bool
-    city_grace: timedelta
-    replacement_grace: timedelta
-    cell_timeout: timedelta
-
-    def timing(self) -> WorldTiming:
-        grace = Grace(withdrawal=self.city_grace, replacement=self.replacement_grace)
-        return WorldTiming(grace=grace, cell_timeout=self.cell_timeout)
-
-    def sites(self) -> list[CellSite]:
-        codes = [city.strip() for city in self.cities.split(",") if city.strip()]
-        for code in codes:
-            if fault := city_codes.fault(code):
-                raise BadCities(fault)
-        return sites(codes)
-
-    def arguments(self) -> list[str]:
-        """The options as arguments, for the process in the background."""
-        return [
-            f"--cities={self.cities}",
-            f"--project={self.project}",
-            f"--port={self.port}",
-            f"--log-level={self.log_level}",
-            f"--city-grace={times.format_duration(self.city_grace)}",
-            f"--replacement-grace={times.format_duration(self.replacement_grace)}",
-            f"--cell-timeout={times.format_duration(self.cell_timeout)}",
-        ]
+_SHORTEST_TIMEOUT: Final = timedelta(seconds=5)  # of `compute.app.world_timing`, as a test checks
 
 
 def _not_too_short(_: click.Context, parameter: click.Parameter, value: timedelta) -> timedelta:
-    if value < SHORTEST_CELL_TIMEOUT:
+    if value < _SHORTEST_TIMEOUT:
         raise click.BadParameter(
-            f"a cell needs {times.format_duration(SHORTEST_CELL_TIMEOUT)} at least to answer",
+            f"a cell needs {_SHORTEST_TIMEOUT.seconds}s at least to answer",
             param=parameter,
         )
     return value
@@ -109,22 +50,22 @@ def _not_too_short(_: click.Context, parameter: click.Parameter, value: timedelt
     help="The port to listen on, on the loopback; 0 takes any free port.",
 )  # fmt: skip
 @click.option(
-    "--city-grace", metavar="DURATION", type=DURATION, default=DEFAULT_GRACE.withdrawal, show_default="5m",
+    "--city-grace", metavar="DURATION", type=DURATION, default="5m", show_default=True,
     help="How long Workloads keep running in a city that is withdrawn, such as 90s.",
 )  # fmt: skip
 @click.option(
-    "--replacement-grace", metavar="DURATION", type=DURATION, default=DEFAULT_GRACE.replacement,
-    show_default="10m",
+    "--replacement-grace", metavar="DURATION", type=DURATION, default="10m",
+    show_default=True,
     help="How long a city that a Workload no longer names waits for progress of its replacement.",
 )  # fmt: skip
 @click.option(
-    "--cell-timeout", metavar="DURATION", type=DURATION, default=DEFAULT_TIMING.cell_timeout, show_default="40s",
+    "--cell-timeout", metavar="DURATION", type=DURATION, default="40s", show_default=True,
     callback=_not_too_short,
     help="How long a cell is silent until it counts as unreachable, such as 5s.",
 )  # fmt: skip
 @click.option("--detach", is_flag=True, help="Leave it running in the background.")
 @click.option(
-    "--log-level", type=click.Choice(logs.LEVELS), default="warning", show_default=True,
+    "--log-level", type=click.Choice(LEVELS), default="warning", show_default=True,
     help="The lowest level of log records on stderr.",
 )  # fmt: skip
 @click.pass_context
@@ -134,138 +75,12 @@ def command(context: click.Context, /, data: Path, **options: object) -> int:
     All data is kept in DIR, which is created if it is missing, also between runs. Commands find it by
     themselves; kubectl needs DIR/kubeconfig.
     """
-    folder = WorldFolder(data.resolve())
-    context.obj = folder
+    context.obj = data.resolve()
     if context.invoked_subcommand:
         return 0
-    parsed = msgspec.convert(options, UpOptions)
-    keep_standard_streams()
-    with reporting_errors(data):
-        wanted = parsed.sites()
-        _refuse_a_second(folder)
-        if parsed.detach:
-            _detach(folder, parsed)
-            return 0
-        secure_process(data)
-        with (
-            logs.log_to_stderr(parsed.log_level),
-            asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
-        ):
-            runner.run(_serve(folder, wanted, parsed))
-    return 0
+    from compute.cli.local.starting import start  # noqa: PLC0415 -- help needs none of it
+
+    return start(data, options)
 
 
 command.add_command(status)
-
-
-def _refuse_a_second(folder: WorldFolder) -> None:
-    pid, state = folder.pid(), folder.state()
-    if pid:
-        where = f" at {state.url}" if state else ""
-        raise Failure(
-            f"{folder.data} is up already{where} (process {pid}); "
-            f"`{folder.command('down')}` stops it, --data names another",
-            Exit.CONFLICT,
-            next_step=folder.command("up status"),
-        )
-
-
-async def _serve(folder: WorldFolder, wanted: Sequence[CellSite], options: UpOptions) -> None:
-    stop = asyncio.ensure_future(stop_signal())
-    await asyncio.sleep(0)  # let it install the signal handlers
-    loop = asyncio.get_running_loop()
-    started = loop.time()
-    echo(f"Opening {folder.data}")
-    try:
-        async with (
-            hosted(folder.data, wanted, ("127.0.0.1", options.port), options.timing()) as world,
-            resealing_on_signal(world.planes),
-        ):
-            if options.project:
-                await world.make_project(options.project)
-            await _until_ready(world, stop)
-            if not stop.done():
-                _introduce(folder, world, loop.time() - started)
-                ends: list[asyncio.Future[Any]] = [stop, world.world.failed]
-                await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-            folder.remove_state()
-            echo("Stopping.")
-        if world.world.failed.done():
-            world.world.failed.result()
-    except NotReady as problem:
-        raise Failure(str(problem), next_step="compute doctor") from problem
-    echo("Stopped. All acknowledged writes are kept.")
-
-
-async def _until_ready(world: ServedWorld, stop: "asyncio.Future[Any]") -> None:
-    ready = asyncio.ensure_future(world.ready())
-    await asyncio.wait({ready, stop}, return_when=asyncio.FIRST_COMPLETED)
-    if ready.done():
-        ready.result()
-    ready.cancel()
-
-
-def _introduce(folder: WorldFolder, world: ServedWorld, seconds: float) -> None:
-    cities = [f"{site.city} ({site.cell})" for site in world.world.sites]
-    url = reachable(world.server.url)
-    contexts = world.kubeconfig.contexts
-    folder.write_state(
-        RunningState(
-            pid=folder.pid(),
-            url=url,
-            started=times.format_time(system().now()),
-            cities=tuple(site.city for site in world.world.sites),
-            version=version(PACKAGE),
-        )
-    )
-    echo(
-        f"Ready after {seconds:.1f} s at {url}\n"
-        f"  cells     {', '.join(cities)}\n"
-        f"  contexts  {', '.join(contexts)}\n"
-        "\n"
-        "In another terminal:\n"
-        f"{first_steps(folder, world.world.sites)}\n"
-        "\n"
-        "Ctrl-C stops it."
-    )
-
-
-def _detach(folder: WorldFolder, options: UpOptions) -> None:
-    """Start the same command in a session of its own, and wait until it is ready."""
-    folder.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    line = [sys.executable, "-m", "compute", "up", f"--data={folder.data}", *options.arguments()]
-    folder.log.touch(mode=0o600)
-    with folder.log.open("wb") as log:
-        child = subprocess.Popen(  # noqa: S603 - it is this program
-            line, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
-        )
-    echo(f"Starting in {folder.data}")
-    state = asyncio.run(_started(folder, child))
-    echo(
-        f"Up at {state.url}, process {child.pid}. Logs: {folder.log}\n"
-        "\n"
-        "Next:\n"
-        f"{first_steps(folder, options.sites())}"
-    )
-
-
-async def _started(folder: WorldFolder, child: "subprocess.Popen[bytes]") -> RunningState:
-    loop = asyncio.get_running_loop()
-    deadline = loop.time() + _START_TIMEOUT
-    while (state := folder.state()) is None:
-        if child.poll() is not None:
-            raise Failure(_cause(folder, child.returncode), next_step=folder.command("up"))
-        if loop.time() > deadline:
-            raise Failure(
-                f"it is not ready after {_START_TIMEOUT:g} s: see {folder.log}",
-                next_step=folder.command("up status"),
-            )
-        await asyncio.sleep(POLL_SECONDS)
-    return state
-
-
-def _cause(folder: WorldFolder, code: int) -> str:
-    """Why the process ended: its last error, without the next step that follows it."""
-    lines = folder.log.read_text(errors="replace").strip().splitlines()
-    errors = [line.removeprefix(_ERROR) for line in lines if line.startswith(_ERROR)]
-    return (errors or lines or [f"it ended with {code}"])[-1]

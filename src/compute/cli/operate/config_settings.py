@@ -1,37 +1,25 @@
 """`compute config use-project`, `use-context`, `set` and `unset`: the user's own choice of a target."""
 
-import os
-import re
 from typing import TYPE_CHECKING, Final
 
 import click
-import msgspec
 
-from compute.app.data_folder import KUBECONFIG, default_data
-from compute.app.system_environment import system
 from compute.cli.completion import values
-from compute.cli.exits import Exit, Failure
+from compute.cli.exits import Exit
 from compute.cli.shell.commands import command as command_of
-from compute.cli.shell.groups import nearest
-from compute.cli.shell.prompts import notify
-from compute.cli.target import kubeconfigs, settings
-from compute.cli.target.resolution import resolve
-from compute.cli.target.settings import KEYS, LOCAL, UserSettings
-from kubekit.client.connection import Misconfigured
-from kubekit.client.kubeconfig import contexts
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-_LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
-_VIEW: Final = "compute config view"
+
+KEYS: Final = ("context", "project", "namespace")  # of `compute.cli.target.settings`
 
 
 @command_of(name="use-project", examples=("compute config use-project demo",))
 @click.argument("name", metavar="NAME", shell_complete=values.projects)
 def use_project(name: str) -> int:
     """Choose the project of all commands. --project and COMPUTE_PROJECT go before it."""
-    _write(project=name)
+    _choose(project=name)
     return 0
 
 
@@ -47,7 +35,7 @@ def use_context(name: str) -> int:
     The current context of kubectl does not change. A project that was chosen is forgotten, because it
     belongs to another context.
     """
-    _write(context=name)
+    _choose(context=name)
     return 0
 
 
@@ -66,7 +54,7 @@ def _key(ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[C
 @click.argument("value", shell_complete=_key)
 def set_value(key: str, value: str) -> int:
     """Set one value. Flags and COMPUTE_* variables go before it."""
-    _write(**{key: value})
+    _choose(**{key: value})
     return 0
 
 
@@ -74,67 +62,11 @@ def set_value(key: str, value: str) -> int:
 @click.argument("key", type=click.Choice(KEYS))
 def unset_value(key: str) -> int:
     """Forget one value."""
-    _write(**{key: ""})
+    _choose(**{key: ""})
     return 0
 
 
-def _write(**changes: str) -> None:
-    """Check the values, write them, and say what commands use now."""
-    for key, value in changes.items():
-        _check(key, value)
-    before = settings.read()
-    if changes.get("context", before.context) != before.context and before.project:
-        changes = {"project": ""} | changes
-        notify(f"The project {before.project} is no longer chosen: it belongs to another context.")
-    after = msgspec.structs.replace(before, **changes)
-    file = settings.write(after)
-    chosen = ", ".join(f"{key} {getattr(after, key)}" for key in KEYS if getattr(after, key))
-    notify(f"Wrote {file}: {chosen or 'nothing is chosen'}.")
-    _explain(after)
+def _choose(**changes: str) -> None:
+    from compute.cli.operate.target_choice import choose  # noqa: PLC0415 -- help needs none of it
 
-
-def _explain(chosen: UserSettings) -> None:
-    """What the choice means, with what is stronger; commands would say so only later."""
-    try:
-        target = resolve({}, system())
-    except Failure as failure:
-        notify(f"Commands cannot use it yet: {failure}")
-        return
-    notify(f"Commands use {target.server}, namespace {target.namespace}.")
-    if chosen.context and target.rule != "settings":
-        notify(f"The context does not decide here: {target.rule} goes before it.")
-    if chosen.project and target.project != chosen.project:
-        notify(f"The project does not decide here: {target.project_from} goes before it.")
-
-
-def _check(key: str, value: str) -> None:
-    if not value:
-        return
-    if key == "context":
-        _check_context(value)
-    elif not _LABEL.fullmatch(value):
-        raise Failure(f"{value!r} is not the name of a {key}", Exit.USAGE, next_step=_VIEW)
-
-
-def _check_context(name: str) -> None:
-    """Refuse a context that no kubeconfig has: every later command would fail."""
-    if name == LOCAL:
-        return
-    paths = kubeconfigs.files("", os.environ)
-    if not paths and (world := default_data() / KUBECONFIG).is_file():
-        paths = [world]
-    if not paths:
-        raise Failure(
-            f"there is no context {name!r}: there is no kubeconfig", Exit.NOT_FOUND, next_step=_VIEW
-        )
-    try:
-        known = contexts(paths)
-    except Misconfigured as error:
-        raise Failure(str(error), next_step=_VIEW) from error
-    if name not in known:
-        near = nearest(name, [*known, LOCAL])
-        hint = f"; did you mean {near!r}?" if near else f"; there are {', '.join([*known, LOCAL])}"
-        files = os.pathsep.join(map(str, paths))
-        raise Failure(
-            f"there is no context {name!r} in {files}{hint}", Exit.NOT_FOUND, next_step=_VIEW
-        )
+    choose(**changes)

@@ -18,7 +18,7 @@ from compute.app.world_status import (
     _late,
     _project,
 )
-from compute.cli.local.up_status import _lines
+from compute.cli.local.world_screen import _lines
 from kubekit.api.meta import ObjectMeta, with_status
 from tests.support.compute.builders import NOW, condition, instance
 

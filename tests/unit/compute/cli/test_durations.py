@@ -6,7 +6,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from compute.cli.local.up import DURATION
+from compute.cli.shell.parameters import DURATION
 
 
 @click.command()
