@@ -72,6 +72,16 @@ def of_source(file: Path) -> Iterator[Printed]:
                 yield Printed(where, " ".join(text.split()), mention=True)
 
 
+def of_cures(file: Path) -> Iterator[Printed]:
+    """The strings of a module that are a command as a whole, as the cures of checks are."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    inside = _parts_of_texts(tree)
+    for node in ast.walk(tree):
+        if id(node) not in inside and _text(node).startswith("compute "):
+            where = f"{file.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}"
+            yield Printed(where, _text(node))
+
+
 def _parts_of_texts(tree: ast.AST) -> set[int]:
     """The nodes inside of f-strings, which are read as a whole."""
     texts = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]

@@ -28,7 +28,7 @@ _ACCESS: Final = {
     AccessState.REVOKED: ("revoked", "compute access request --renew"),
     AccessState.DENIED: ("denied", "compute access request --renew"),
     AccessState.UNAVAILABLE: ("this platform does not offer compute", "compute config view"),
-    AccessState.NOT_REQUESTED: ("compute is not enabled", "compute access request"),
+    AccessState.NOT_REQUESTED: ("not enabled for the project", "compute access request"),
 }
 
 

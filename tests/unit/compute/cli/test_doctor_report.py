@@ -6,6 +6,7 @@ from compute.cli.understand.checkup.local_world import errors_of
 from compute.cli.understand.checkup.report import report, summary
 from compute.decide.doctor import Check
 from compute.views.checkup import checkup_view
+from tests.support.compute.printed_commands import ROOT, of_cures, problems
 
 PASSED = Check.SERVER.passed("it answers")
 SKIPPED = Check.CLOCK.skipped("the server does not give its time")
@@ -80,3 +81,12 @@ def test_errors_since_the_last_start():
     assert errors_of(log) == ('a pass failed: ValueError: no \\"x\\', "level=critical")
     assert errors_of("time=T level=error msg=cut") == ("cut",)
     assert errors_of("") == ()
+
+
+def test_every_cure_can_be_typed():
+    """The commands that checks name exist, with these arguments."""
+    modules = sorted((ROOT / "src/compute/decide/doctor").glob("*.py"))
+    cures = [cure for module in modules for cure in of_cures(module)]
+
+    assert len(cures) > 20
+    assert problems(cures) == ""

@@ -54,7 +54,7 @@ def test_what_cannot_be_read_is_skipped():
 @pytest.mark.parametrize(
     ("entitlements", "detail", "cure"),
     [
-        ((), "compute is not enabled", "compute access request"),
+        ((), "not enabled for the project", "compute access request"),
         (
             (entitlement("PendingApproval"),),
             "requested, and not approved yet",
