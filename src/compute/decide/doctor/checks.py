@@ -67,7 +67,7 @@ class Check(StrEnum):
     IMAGES = "images", Section.WORKLOAD
     CRASHES = "crashes", Section.WORKLOAD
     CONFIGURATION = "configuration", Section.WORKLOAD
-    CAUSES = "other causes", Section.WORKLOAD
+    SERVING = "serving", Section.WORKLOAD
     DELETION = "deletion", Section.WORKLOAD
     PROCESS = "process", Section.WORLD
     PORT = "port", Section.WORLD

@@ -114,11 +114,13 @@ def running_checks(facts: WorkloadFacts) -> Iterator[Finding]:
     """The checks of what runs."""
     running = _Running(facts)
     yield from _or_passed(_reports(running), Check.REPORTS, "every city has reported")
-    yield from _or_passed(_gates(running), Check.GATES, "no instance waits at a gate for long")
+    yield from _or_passed(
+        _gates(running), Check.GATES, "no instance waits at a gate without a known cause"
+    )
     yield from _or_passed(_order(running), Check.ORDER, "no instance keeps others from an update")
     for check, reasons in _REASONS.items():
         yield from _or_passed(_failing(running, check, reasons), check, _WELL[check])
-    yield from _or_passed(_others(running), Check.CAUSES, "nothing else keeps a city from serving")
+    yield from _or_passed(_others(running), Check.SERVING, "nothing else keeps a city from serving")
 
 
 def _or_passed(found: Iterable[Finding], check: Check, well: str) -> Iterator[Finding]:
@@ -197,7 +199,7 @@ def _others(running: _Running) -> Iterator[Finding]:
             yield _blocked(running, city)
         elif city.state is CityState.QUEUED and running.changed >= LATE:
             detail = f"{city.row.city}: for {seconds(running.changed)} {city.row.why}"
-            yield Check.CAUSES.failed(detail, f"compute events {running.name}")
+            yield Check.SERVING.failed(detail, f"compute events {running.name}")
     yield from _slow(running)
 
 
@@ -205,7 +207,7 @@ def _blocked(running: _Running, city: CityHealth) -> Finding:
     row, known = city.row, describe(city.row.reason)
     step = fill_in(known.next_step, NAME=running.name, CITY=row.city) if known else ""
     detail = f"{row.city} is {city.state.value.lower()}: {row.why.rstrip('.')}"
-    return Check.CAUSES.failed(detail, running.cure(step))
+    return Check.SERVING.failed(detail, running.cure(step))
 
 
 def _slow(running: _Running) -> Iterator[Finding]:
@@ -228,6 +230,6 @@ def _slow(running: _Running) -> Iterator[Finding]:
         waited = seconds(max(map(running.waited, instances)))
         who = count(len(instances), "instance")
         detail = f"{city}: {who} not ready for {waited}: {text}"
-        yield Check.CAUSES.failed(
+        yield Check.SERVING.failed(
             detail, f"compute instances describe {instances[0].metadata.name}"
         )

@@ -137,7 +137,7 @@ def test_a_city_that_is_blocked_for_another_cause():
     )
 
     ((check, status, detail, cure),) = found(None, *short)
-    assert (check, status, cure) == ("other causes", "failed", "compute quota")
+    assert (check, status, cure) == ("serving", "failed", "compute quota")
     assert detail == "DFW is blocked: web-home-dfw-0: vcpus: 1 asked for"
     assert not details(None, (unknown,), ())
 
@@ -148,7 +148,7 @@ def test_a_change_that_has_not_reached_the_city():
 
     assert found(old, (), ()) == [
         (
-            "other causes", "failed", "DFW: for 180s there is no deployment for the city yet", EVENTS,
+            "serving", "failed", "DFW: for 180s there is no deployment for the city yet", EVENTS,
         )
     ]  # fmt: skip
     assert not found(new, (), ())
@@ -162,7 +162,7 @@ def test_an_instance_that_does_not_start_for_no_cause():
 
     assert found(None, *slow) == [
         (
-            "other causes", "failed",
+            "serving", "failed",
             "DFW: 1 instance not ready for 120s: setting up",
             "compute instances describe web-home-dfw-0",
         )

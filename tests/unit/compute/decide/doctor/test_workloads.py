@@ -36,7 +36,7 @@ def test_all_is_well():
     assert {f.subject for f in findings} == {"web"}
     assert [f.check.value for f in findings] == [
         "name", "controller", "history", "writers", "overrides", "restarts", "reports", "gates",
-        "order", "images", "crashes", "configuration", "other causes",
+        "order", "images", "crashes", "configuration", "serving",
     ]  # fmt: skip
 
 
