@@ -1,19 +1,15 @@
-"""`compute plane serve`: serves a Kubernetes API from one folder."""
+"""Serves a Kubernetes API from one folder."""
 
 import asyncio
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
 
-import click
 import uvloop
 
 from compute.app import crds, definitions, logs
 from compute.app.kubeconfig import reachable
 from compute.app.plane_server import ServedPlane, resealing_on_signal, serving, stop_signal
-from compute.cli.local.data_options import FolderType
-from compute.cli.shell.commands import command as command_of
 from compute.cli.startup import (
     echo,
     keep_standard_streams,
@@ -24,43 +20,11 @@ from compute.cli.startup import (
 from kubekit.api.structural.nodes import Document
 from kubekit.plane import PlaneServer, builtin_kinds
 
-_PORT: Final = 7443
 
-
-@command_of(
-    name="serve",
-    examples=("compute plane serve --data ~/plane", "compute plane serve --data ~/plane --port 0"),
-)
-@click.option(
-    "--data", required=True, metavar="DIR", type=FolderType(path_type=Path, file_okay=False),
-    help="The folder of the plane; created if it is missing.",
-)  # fmt: skip
-@click.option(
-    "--port", type=click.IntRange(0, 65535), default=_PORT, show_default=True,
-    help="The port to listen on; 0 takes any free port.",
-)  # fmt: skip
-@click.option(
-    "--bind", metavar="ADDRESS", default="127.0.0.1", show_default=True,
-    help="The address to listen on. Other machines can reach any address but the loopback.",
-)  # fmt: skip
-@click.option(
-    "--crds", "folders", multiple=True, metavar="DIR", type=click.Path(path_type=Path),
-    help="A folder of CustomResourceDefinitions to serve as well. May be given several times.",
-)  # fmt: skip
-@click.option(
-    "--log-level", type=click.Choice(logs.LEVELS), default="info", show_default=True,
-    help="The lowest level of log records on stderr.",
-)  # fmt: skip
-@click.option(
-    "--user", metavar="NAME", default="",
-    help="The user to run as, where root starts the command.",
-)  # fmt: skip
-def command(data: Path, port: int, bind: str, folders: Sequence[Path], **options: str) -> int:
-    """Serve a Kubernetes API from a folder of this machine.
-
-    It serves this project's kinds, namespaces, config maps, secrets, events and leases, and the
-    kinds of any CustomResourceDefinitions. DIR/kubeconfig lets kubectl in.
-    """
+def serve(
+    data: Path, address: tuple[str, int], folders: Sequence[Path], options: Mapping[str, str]
+) -> None:
+    """Serve the plane of a folder until it is stopped."""
     keep_standard_streams()
     with reporting_errors(data):
         secure_process(data, options["user"])
@@ -70,8 +34,7 @@ def command(data: Path, port: int, bind: str, folders: Sequence[Path], **options
             logs.log_to_stderr(options["log_level"]),
             asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
         ):
-            runner.run(_serve(data, every, (bind, port)))
-    return 0
+            runner.run(_serve(data, every, address))
 
 
 async def _serve(data: Path, every: Sequence[Document], address: tuple[str, int]) -> None:

@@ -5,7 +5,7 @@ from typing import Final
 from compute.cli.shell.groups import Entry, LazyGroup
 
 _COMMANDS: Final = {
-    "serve": Entry("compute.cli.operate.plane", "Serve a Kubernetes API from a folder."),
+    "serve": Entry("compute.cli.operate.plane_serve", "Serve a Kubernetes API from a folder."),
     "users": Entry("compute.cli.operate.plane_users", "Give users access to a plane or a project."),
     "keys": Entry("compute.cli.operate.plane_keys", "Show and change the keys that seal secrets."),
 }

@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import click
 
@@ -11,7 +11,9 @@ from compute.cli.exits import Exit, Failure
 from compute.cli.local.data_options import FolderType
 from compute.cli.shell.commands import command as command_of
 from compute.cli.shell.groups import Entry, LazyGroup
-from kubekit.plane import PlaneDirectory, PlaneError
+
+if TYPE_CHECKING:  # it imports the whole plane, of which help needs nothing
+    from kubekit.plane import PlaneDirectory
 
 Result = TypeVar("Result")
 
@@ -64,7 +66,9 @@ def rotate(data: Path) -> int:
     return 0
 
 
-def _directory(data: Path) -> PlaneDirectory:
+def _directory(data: Path) -> "PlaneDirectory":
+    from kubekit.plane import PlaneDirectory  # noqa: PLC0415 -- as above
+
     directory = PlaneDirectory(data)
     if not directory.exists():
         raise Failure(
@@ -77,6 +81,8 @@ def _directory(data: Path) -> PlaneDirectory:
 
 def _checked(call: Callable[[], Result]) -> Result:
     """The result of a call. An error becomes one sentence for the user."""
+    from kubekit.plane import PlaneError  # noqa: PLC0415 -- as above
+
     try:
         return call()
     except PlaneError as refusal:

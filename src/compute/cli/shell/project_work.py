@@ -14,17 +14,18 @@ from compute.app.system_environment import system
 from compute.cli.exits import Exit, Failure
 from compute.cli.shell.commands import target_flags
 from compute.cli.shell.errors import failure_of
-from compute.cli.shell.session import Session
 from compute.cli.target.chosen import Target, TargetRule
 from compute.cli.target.project_paths import platform_of
 from compute.cli.target.resolution import resolve
 from kubekit.api.errors import ApiError, NotFound, Unauthorized, Unavailable
+from kubekit.client.client import Client
 from kubekit.client.connection import Misconfigured, NoCredentials
 from kubekit.client.http.client import HttpClient
 from kubekit.client.http.settings import HttpSettings
 from kubekit.environment import ExecutionEnvironment
 
 T = TypeVar("T")
+Work = Callable[[Target, Client, ExecutionEnvironment], Awaitable[T]]
 
 # A person waits for the answer: fewer attempts than a controller makes, and shorter ones.
 _SETTINGS: Final = HttpSettings(
@@ -33,7 +34,7 @@ _SETTINGS: Final = HttpSettings(
 )  # fmt: skip
 
 
-def run(body: Callable[[Session], Awaitable[T]]) -> T:
+def run(work: Work[T]) -> T:
     """The result of a command's work in the target that its flags choose."""
     gc.freeze()
     gc.enable()
@@ -41,18 +42,16 @@ def run(body: Callable[[Session], Awaitable[T]]) -> T:
     environment = system()
     target = resolve(target_flags(), environment)
     try:
-        return asyncio.run(_with_client(target, environment, body))
+        return asyncio.run(_with_client(target, environment, work))
     except ApiError as error:
         raise explained(error, target) from error
     except Misconfigured as error:
         raise Failure(str(error), next_step="compute config view") from error
 
 
-async def _with_client(
-    target: Target, environment: ExecutionEnvironment, body: Callable[[Session], Awaitable[T]]
-) -> T:
+async def _with_client(target: Target, environment: ExecutionEnvironment, work: Work[T]) -> T:
     async with HttpClient(target.connection, environment, _SETTINGS) as client:
-        return await body(Session(target, client, environment))
+        return await work(target, client, environment)
 
 
 def explained(error: ApiError, target: Target) -> Failure:

@@ -45,4 +45,4 @@ def in_project(body: Callable[[Session], Awaitable[T]]) -> T:
     """The result of a command's work in the target that its flags choose."""
     from compute.cli.shell.project_work import run  # noqa: PLC0415 -- not for help and completion
 
-    return run(body)
+    return run(lambda *parts: body(Session(*parts)))
