@@ -6,7 +6,7 @@
 
 Each round runs every command once, ours and kubectl's in turn, so that a busy machine slows both. A
 number is the median of the CPU time, user and system, of the whole process. Both read the same
-workloads from the same server. The budgets are those of docs/performance.md; one that is exceeded
+workloads from the same server. The budgets are in docs/performance.md; one that is exceeded
 makes the exit code 1 only with --strict, because a median depends on the machine.
 """
 
