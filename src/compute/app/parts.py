@@ -34,7 +34,7 @@ class Host(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class ClusterView:
     """The clusters of one role that a part works on.
 
     ``out`` is the link out of the part itself, where the part is in a cell.
@@ -79,7 +79,7 @@ class PartClients:
             raise NotFound(f"there is no project {name}")
         return self.remote(ref)
 
-    async def engage(self, view: View) -> None:
+    async def engage(self, view: ClusterView) -> None:
         """Engage every open plane of the role of a view."""
         for ref in self.host.planes:
             if ref.role == view.role:
@@ -92,7 +92,7 @@ class Part:
 
     clients: PartClients
     manager: Manager
-    views: list[View]
+    views: list[ClusterView]
     task: asyncio.Task[None]
     has_every_project: bool
 
@@ -112,7 +112,7 @@ class RunningParts:
         self,
         clients: PartClients,
         factory: ControllerFactory,
-        views: list[View],
+        views: list[ClusterView],
         runnables: Runnables,
         *,
         has_every_project: bool = False,
@@ -167,7 +167,7 @@ class RunningParts:
             for problem in self._problems(part.views)
         ]
 
-    def _problems(self, views: Iterable[View]) -> Iterator[str]:
+    def _problems(self, views: Iterable[ClusterView]) -> Iterator[str]:
         for view in views:
             for cluster in view.clusters:
                 if not view.is_cut_off(cluster.name, self._links):

@@ -13,7 +13,7 @@ from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.quota import ResourceClaim
 from compute.api.resource_manager import Project
 from compute.app import links
-from compute.app.parts import Host, PartClients, RunningParts, View
+from compute.app.parts import Host, PartClients, RunningParts, ClusterView
 from compute.app.planes import HUB, PlaneRef, Role
 from compute.app.project_clusters import ProjectReconciler, projects_controller
 from compute.app.sites import CellSite
@@ -162,8 +162,10 @@ class Roles:
         out = self._host.links[ref]
         factory, clients = self._host.factory(part), PartClients(self._host, part, name, out)
         own = _view(factory, "cell")
-        hub = View(_clusters(factory, "hub", hub_of_cell(name, site.city)), "hub", out)
-        projects = View(_clusters(factory, "project", projects_of_cell(name)), "project", out)
+        hub = ClusterView(_clusters(factory, "hub", hub_of_cell(name, site.city)), "hub", out)
+        projects = ClusterView(
+            _clusters(factory, "project", projects_of_cell(name)), "project", out
+        )
         await own.clusters.engage(cluster_name(name), clients.local(ref))
         await hub.clusters.engage(cluster_name(HUB.name), clients.remote(HUB))
         on_demand = OnDemandClusters(projects.clusters, clients.project)
@@ -180,8 +182,10 @@ class Roles:
         self._running.start(clients, factory, [own], runnables)
 
 
-def _view(factory: ControllerFactory, role: Role, parts: KindSelectors = ALL_OBJECTS) -> View:
-    return View(_clusters(factory, role, parts), role)
+def _view(
+    factory: ControllerFactory, role: Role, parts: KindSelectors = ALL_OBJECTS
+) -> ClusterView:
+    return ClusterView(_clusters(factory, role, parts), role)
 
 
 def _clusters(factory: ControllerFactory, role: Role, parts: KindSelectors) -> Clusters:

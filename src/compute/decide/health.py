@@ -34,7 +34,7 @@ class CityState(StrEnum):
     DONE = "Done"
 
 
-class Health(StrEnum):
+class HealthStatus(StrEnum):
     """The health of a Workload, the worst first."""
 
     UNAVAILABLE = "Unavailable"
@@ -46,14 +46,14 @@ class Health(StrEnum):
 
 
 _STATES: Final = tuple(CityState)
-_HEALTHS: Final = tuple(Health)
+_HEALTHS: Final = tuple(HealthStatus)
 _ILL: Final = frozenset({CityState.FAILED, CityState.DOWN, CityState.BLOCKED, CityState.DEGRADED})
 MOVING: Final = frozenset({CityState.PENDING, CityState.QUEUED, CityState.UPDATING})
 
-_OF_CONDITION: Final[dict[str, Health]] = {
-    "True": Health.AVAILABLE,
-    "False": Health.UNAVAILABLE,
-    "Unknown": Health.UNKNOWN,
+_OF_CONDITION: Final[dict[str, HealthStatus]] = {
+    "True": HealthStatus.AVAILABLE,
+    "False": HealthStatus.UNAVAILABLE,
+    "Unknown": HealthStatus.UNKNOWN,
 }
 
 
@@ -69,7 +69,7 @@ class CityHealth:
 class WorkloadHealth:
     """The health of a Workload, and a sentence about it."""
 
-    health: Health
+    health: HealthStatus
     message: str
 
 
@@ -89,22 +89,28 @@ def workload_health(workload: Workload, cities: Sequence[CityHealth]) -> Workloa
     """The health of a Workload, from the health of its cities."""
     if workload.deleting:
         left = sum(c.row.updated + c.row.old for c in cities)
-        return WorkloadHealth(Health.DELETING, f"being deleted, {count(left, 'instance')} left")
+        return WorkloadHealth(
+            HealthStatus.DELETING, f"being deleted, {count(left, 'instance')} left"
+        )
     ill = [c for c in cities if c.state in _ILL]
     silent = [c for c in cities if c.state is CityState.UNREACHABLE]
     if ill:
-        health = Health.DEGRADED if any(c.row.ready for c in cities) else Health.UNAVAILABLE
+        health = (
+            HealthStatus.DEGRADED if any(c.row.ready for c in cities) else HealthStatus.UNAVAILABLE
+        )
         return WorkloadHealth(health, _named(ill, silent))
     if silent:
         serves = any(c.row.ready for c in cities if c not in silent)
-        return WorkloadHealth(Health.DEGRADED if serves else Health.UNKNOWN, _named(silent))
+        return WorkloadHealth(
+            HealthStatus.DEGRADED if serves else HealthStatus.UNKNOWN, _named(silent)
+        )
     return WorkloadHealth(_quiet(workload, cities), _counted(cities))
 
 
-def _quiet(workload: Workload, cities: Sequence[CityHealth]) -> Health:
+def _quiet(workload: Workload, cities: Sequence[CityHealth]) -> HealthStatus:
     """The health where no city has a problem."""
     if any(c.state in MOVING for c in cities):
-        return Health.PROGRESSING
+        return HealthStatus.PROGRESSING
     return _OF_CONDITION[status_of(workload.status.conditions, ConditionType.AVAILABLE)]
 
 
@@ -113,7 +119,7 @@ def worst_first(cities: Iterable[CityHealth]) -> tuple[CityHealth, ...]:
     return tuple(sorted(cities, key=lambda city: _STATES.index(city.state)))
 
 
-def severity(health: Health) -> int:
+def severity(health: HealthStatus) -> int:
     """A sort key: the worst health first."""
     return _HEALTHS.index(health)
 

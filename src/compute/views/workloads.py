@@ -8,7 +8,7 @@ from compute.api.reasons import Owner, Reason, describe
 from compute.decide import health, joins
 from compute.decide.explain import next_steps
 from compute.decide.explain.titles import fill_in
-from compute.decide.health import CityHealth, CityState, Health
+from compute.decide.health import CityHealth, CityState, HealthStatus
 from compute.decide.overrides import CityPin, CityTemplates, paused_cities
 from compute.decide.progress import Rollout, RolloutSnapshot, observe
 from compute.decide.workload import history, spec_diff
@@ -57,7 +57,7 @@ class WorkloadView(View, frozen=True, kw_only=True):
 
     name: str
     namespace: str
-    health: Health
+    health: HealthStatus
     message: str
     desired: int
     ready: int

@@ -25,7 +25,7 @@ from compute.cli.shell.session import Session
 from compute.decide.instance_replacement import Replacement, replacement_verdict, replacements
 from compute.decide.overrides import can_be_replaced, replaced
 from compute.decide.overrides.replaced_instances import requests
-from compute.decide.progress import PhaseTimeouts, RolloutEnding, Waiting, ending
+from compute.decide.progress import PhaseTimeouts, RolloutEnding, RolloutWait, ending
 from compute.views.live_rollout import LiveRollout, WorkloadGone, live_rollout
 from compute.views.reading import ProjectReader
 from kubekit.client.options import ListOptions
@@ -94,7 +94,7 @@ async def end_of_replacement(
     stamps = {each: requests(workload)[each] for each in instance_names}
     started = session.now()
     say = _Progress(started, quiet=quiet).show
-    waiting = Waiting(since=started, limit=choice.timeout or None)
+    waiting = RolloutWait(since=started, limit=choice.timeout or None)
     try:
         async with live_rollout(session.client, session.environment, workload) as live:
             await _until_replaced(session, live, stamps, waiting, say)
@@ -125,7 +125,7 @@ async def _until_replaced(
     session: Session,
     live: LiveRollout,
     stamps: Mapping[str, str],
-    waiting: Waiting,
+    waiting: RolloutWait,
     say: Callable[[Sequence[Replacement], datetime], None],
 ) -> None:
     while True:

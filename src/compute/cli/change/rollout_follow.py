@@ -33,7 +33,7 @@ from compute.decide.progress import (
     PhaseTimeouts,
     RolloutEnding,
     RolloutVerdict,
-    Waiting,
+    RolloutWait,
     ending,
     observe,
 )
@@ -71,7 +71,7 @@ async def follow_rollout(
     workload = await read_workload(session, name)
     started = session.now()
     screen = screen_for(output, started)
-    waiting = Waiting(since=started, limit=timeout or None)
+    waiting = RolloutWait(since=started, limit=timeout or None)
     try:
         async with live_rollout(session.client, session.environment, workload) as live:
             how, view = await _until_ended(session, live, waiting, cities, screen)
@@ -120,7 +120,7 @@ async def show_once(session: Session, name: str, *, cities: Collection[str], out
 async def _until_ended(
     session: Session,
     live: LiveRollout,
-    waiting: Waiting,
+    waiting: RolloutWait,
     cities: Collection[str],
     screen: RolloutScreen,
 ) -> tuple[RolloutEnding, RolloutView]:

@@ -1,28 +1,18 @@
 """`compute rollout undo`, also `compute rollback`: goes back to an earlier revision."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
 
 import click
 
 from compute.api.compute import Workload
-from compute.cli.change.planned_changes import PlannedChange
-from compute.cli.change.planned_writes import written
-from compute.cli.change.waiting import (
-    ROLLOUT_EXITS,
-    WaitChoice,
-    end_of_rollout,
-    notify_paused,
-    wait_options,
-)
+from compute.cli.change.undo_writes import PlannedUndo, planned_undo, show_undo, write_undo
+from compute.cli.change.waiting import ROLLOUT_EXITS, WaitChoice, end_of_rollout, wait_options
 from compute.cli.change.workload_change import read_to_change
 from compute.cli.completion import values
 from compute.cli.exits import Exit, Failure
-from compute.cli.output import phrases
 from compute.cli.output.formats import output_option, show_views
-from compute.cli.output.tables import indented, plain
 from compute.cli.shell.commands import command as compute_command
 from compute.cli.shell.parameters import city_option, workload_argument
 from compute.cli.shell.prompts import can_ask, confirmed, notify
@@ -30,12 +20,10 @@ from compute.cli.shell.session import Session, in_project
 from compute.cli.streams import show
 from compute.decide.workload import history
 from compute.decide.workload.history import Refusal
-from compute.decide.workload.undo_plan import UndoChoice, UndoPlan, plan_undo
-from compute.views.changes import UndoStepView, UndoView, undo_view
+from compute.decide.workload.undo_plan import UndoChoice
+from compute.views.changes import UndoView
 from compute.views.reading import ProjectReader
-from kubekit.api import times
 from kubekit.api.kinds.core import ConfigMap
-from kubekit.api.meta import Object
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,30 +93,30 @@ def command(  # noqa: PLR0913 -- one parameter for each option
 async def _undo(session: Session, wanted: _Wanted) -> Exit:
     output = wanted.wait.output
     workload = await read_to_change(session, wanted.name, wanted.choice.cities)
-    revisions = await ProjectReader(session.client, session.namespace).history(wanted.name)
-    plan = _planned(workload, revisions, wanted.choice)
-    view = undo_view(plan, written=False)
+    undo = await _planned(session, workload, wanted.choice)
     asks = not (wanted.yes or wanted.dry_run) and can_ask()
     if output == "table" or asks:
-        _show_plan(view, session, show if wanted.dry_run else notify)
+        show_undo(undo, session, show if wanted.dry_run else notify)
     if wanted.dry_run:
-        _finish(view, output)
+        _finish(undo.view(written=False), output)
         return Exit.OK
     if asks and not confirmed("Undo?", default=True):
         notify("Aborted: nothing was changed.")
         return Exit.OK
-    again = partial(_again, revisions, wanted.choice)
-    await written(session, PlannedChange(workload, plan.workload, again))
-    cities = _cities(plan, wanted.choice)
-    _finish(undo_view(plan, written=True), output, cities)
+    await write_undo(session, undo)
+    cities = _cities(undo)
+    _finish(undo.view(written=True), output, cities)
     return await end_of_rollout(session, wanted.name, wanted.wait, cities)
 
 
-def _planned(workload: Workload, revisions: ConfigMap | None, choice: UndoChoice) -> UndoPlan:
-    plan = plan_undo(workload, revisions, choice)
-    if isinstance(plan, UndoPlan):
-        return plan
-    raise _refused(workload, revisions, choice, plan)
+async def _planned(session: Session, workload: Workload, choice: UndoChoice) -> PlannedUndo:
+    revisions = await ProjectReader(session.client, session.namespace).history(
+        workload.metadata.name
+    )
+    undo = await planned_undo(session, workload, revisions, choice)
+    if isinstance(undo, PlannedUndo):
+        return undo
+    raise _refused(workload, revisions, choice, undo)
 
 
 def _refused(
@@ -145,34 +133,13 @@ def _refused(
     )
 
 
-def _again(revisions: ConfigMap | None, choice: UndoChoice, newest: Object | None) -> Object:
-    """The same undo of a newer version; that version as it is if there is nothing to undo any more."""
-    assert isinstance(newest, Workload)
-    plan = plan_undo(newest, revisions, choice)
-    return plan.workload if isinstance(plan, UndoPlan) else newest
-
-
-def _cities(plan: UndoPlan, choice: UndoChoice) -> tuple[str, ...]:
+def _cities(undo: PlannedUndo) -> tuple[str, ...]:
     """The cities to follow; all of them unless some were named."""
-    return tuple(city for step in plan.steps for city in step.cities) if choice.cities else ()
-
-
-def _show_plan(view: UndoView, session: Session, say: Callable[[str], None]) -> None:
-    """What is restored where."""
-    for step in view.steps:
-        say("\n".join(_step(view.name, step, session)))
-    if view.unchanged_cities:
-        say(f"Nothing to undo in {', '.join(view.unchanged_cities)}.")
-    notify_paused(view.name, view.paused_cities)
-
-
-def _step(name: str, step: UndoStepView, session: Session) -> list[str]:
-    by = f", by {step.actor}" if step.actor else ""
-    when = phrases.age(times.parse(step.timestamp), session.now()) if step.timestamp else ""
-    ago = f", {when} ago" if when else ""
-    title = plain(f"Undo {name} to revision {step.revision} ({step.image}{by}{ago})")
-    where = f"in {', '.join(step.cities)}"
-    return [f"{title} {where}", *indented(map(plain, step.changes))]
+    return (
+        tuple(city for step in undo.plan.steps for city in step.cities)
+        if undo.choice.cities
+        else ()
+    )
 
 
 def _finish(view: UndoView, output: str, cities: Sequence[str] = ()) -> None:

@@ -25,7 +25,7 @@ from compute.decide.progress import (
     Rollout,
     RolloutEnding,
     RolloutSnapshot,
-    Waiting,
+    RolloutWait,
     observe,
     verdict,
 )
@@ -53,7 +53,7 @@ class _Awaited:
     """A workload whose end of waiting is not known yet."""
 
     workload: Workload
-    waiting: Waiting
+    waiting: RolloutWait
     rollout: Rollout | None = None
 
     @property
@@ -102,7 +102,7 @@ async def _wait(
     found = await asyncio.gather(
         *(session.client.find(Workload, name, session.namespace) for name in names)
     )
-    waiting = Waiting(since=session.now(), limit=limit or None)
+    waiting = RolloutWait(since=session.now(), limit=limit or None)
     decided: list[WaitView] = []
     for name, workload in zip(names, found, strict=True):
         if workload is None:

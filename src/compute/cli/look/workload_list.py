@@ -18,14 +18,14 @@ from compute.cli.shell.parameters import city_option
 from compute.cli.shell.prompts import notify
 from compute.cli.shell.session import Session, in_project
 from compute.cli.streams import show
-from compute.decide.health import Health, severity
+from compute.decide.health import HealthStatus, severity
 from compute.views.reading import ProjectReader
 from compute.views.workloads import WorkloadView, workload_views, worst_first
 from kubekit.api.meta import EPOCH
 from kubekit.client.options import ListOptions
 
 _TABLES: Final = frozenset({"table", "wide"})
-_HEALTHS: Final = {health.lower(): health for health in Health}
+_HEALTHS: Final = {health.lower(): health for health in HealthStatus}
 # By what the list is sorted, and then by name: the worst health, the newest, the least ready first.
 _ORDERS: Final[Mapping[str, Callable[[WorkloadView], Any]]] = {
     "name": lambda view: view.name,
@@ -37,7 +37,7 @@ _ORDERS: Final[Mapping[str, Callable[[WorkloadView], Any]]] = {
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    healths: Sequence[Health]
+    healths: Sequence[HealthStatus]
     cities: Sequence[str]
     selector: str
     order: str

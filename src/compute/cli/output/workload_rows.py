@@ -9,7 +9,7 @@ from typing import Final
 from compute.cli.output import phrases
 from compute.cli.output.tables import table
 from compute.cli.output.terminal import styled, width
-from compute.decide.health import Health
+from compute.decide.health import HealthStatus
 from compute.views.workloads import WorkloadView
 
 HEADERS: Final = (
@@ -17,13 +17,13 @@ HEADERS: Final = (
 )  # fmt: skip
 FLEET_HEADERS: Final = ("NAME", "HEALTH", "READY", "UPDATED", "CITIES", "AGE", "WHY")
 _COLOURS: Final = {
-    Health.UNAVAILABLE: "red",
-    Health.DEGRADED: "yellow",
-    Health.UNKNOWN: "yellow",
-    Health.PROGRESSING: "cyan",
-    Health.AVAILABLE: "green",
+    HealthStatus.UNAVAILABLE: "red",
+    HealthStatus.DEGRADED: "yellow",
+    HealthStatus.UNKNOWN: "yellow",
+    HealthStatus.PROGRESSING: "cyan",
+    HealthStatus.AVAILABLE: "green",
 }
-_HEALTHS: Final = {health.value: health for health in Health}
+_HEALTHS: Final = {health.value: health for health in HealthStatus}
 _LONGEST_IMAGE: Final = 40
 
 
@@ -59,13 +59,15 @@ def why(view: WorkloadView) -> str:
     """The cause in the worst city, or that all is well."""
     for city in view.worst:
         return f"{city.city}: {city.why}"
-    return view.message if view.health is not Health.AVAILABLE else phrases.NONE
+    return view.message if view.health is not HealthStatus.AVAILABLE else phrases.NONE
 
 
 def fleet_line(views: Sequence[WorkloadView]) -> str:
     """How many Workloads there are of each health, the worst first."""
     counted = Counter(view.health for view in views)
-    parts = [f"{counted[health]} {health.value.lower()}" for health in Health if counted[health]]
+    parts = [
+        f"{counted[health]} {health.value.lower()}" for health in HealthStatus if counted[health]
+    ]
     return f"{phrases.counted(len(views), 'workload')}: {', '.join(parts)}"
 
 

@@ -4,7 +4,7 @@ Start with `rollouts`, which collects the rows and derives the verdict. `city` h
 city, and `phases` derives its phase from them. `endings` says when a client stops waiting.
 """
 
-from compute.decide.progress.endings import RolloutEnding, Waiting, ending
+from compute.decide.progress.endings import RolloutEnding, RolloutWait, ending
 from compute.decide.progress.phases import CityRow, Phase, PhaseTimeouts
 from compute.decide.progress.rollouts import (
     Rollout,
@@ -22,7 +22,7 @@ __all__ = [
     "RolloutEnding",
     "RolloutSnapshot",
     "RolloutVerdict",
-    "Waiting",
+    "RolloutWait",
     "ending",
     "observe",
     "verdict",

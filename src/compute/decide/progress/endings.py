@@ -20,18 +20,18 @@ class RolloutEnding(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
+class RolloutWait:
     """Since when a client waits, how long it does at most, and since when the verdict is unknown."""
 
     since: datetime
     limit: timedelta | None = None
     unknown_since: datetime | None = None
 
-    def after(self, verdict: RolloutVerdict, now: datetime) -> "Waiting":
+    def after(self, verdict: RolloutVerdict, now: datetime) -> "RolloutWait":
         """The same after a verdict."""
         unknown = verdict is RolloutVerdict.UNKNOWN
         since = (self.unknown_since or now) if unknown else None
-        return Waiting(since=self.since, limit=self.limit, unknown_since=since)
+        return RolloutWait(since=self.since, limit=self.limit, unknown_since=since)
 
 
 _AT_ONCE = {
@@ -47,7 +47,7 @@ _AT_THE_LIMIT = {
 
 
 def ending(
-    verdict: RolloutVerdict, waiting: Waiting, now: datetime, timeouts: PhaseTimeouts
+    verdict: RolloutVerdict, waiting: RolloutWait, now: datetime, timeouts: PhaseTimeouts
 ) -> RolloutEnding | None:
     """How the wait ends now; None while it goes on.
 

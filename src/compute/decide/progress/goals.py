@@ -15,7 +15,7 @@ from typing import Final
 from compute.api.compute import Workload
 from compute.decide.conditions import find
 from compute.decide.overrides import paused_cities
-from compute.decide.progress.endings import RolloutEnding, Waiting, ending
+from compute.decide.progress.endings import RolloutEnding, RolloutWait, ending
 from compute.decide.progress.phases import CityRow, Phase, PhaseTimeouts
 from compute.decide.progress.rollouts import Rollout, RolloutSnapshot, RolloutVerdict, verdict
 
@@ -103,7 +103,7 @@ def is_reached(goal: Goal, snapshot: RolloutSnapshot, rollout: Rollout, now: dat
 
 
 def goal_ending(
-    goal: Goal, snapshot: RolloutSnapshot, rollout: Rollout, waiting: Waiting, now: datetime
+    goal: Goal, snapshot: RolloutSnapshot, rollout: Rollout, waiting: RolloutWait, now: datetime
 ) -> RolloutEnding | None:
     """How waiting for the goal ends now; None while it goes on.
 

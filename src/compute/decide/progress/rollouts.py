@@ -82,6 +82,11 @@ def observe(
     return Rollout(tuple(rows), snapshot.at)
 
 
+def held_back(snapshot: RolloutSnapshot) -> tuple[str, ...]:
+    """The cities where a pause holds back an update, in the order of the spec."""
+    return tuple(dict.fromkeys(city.city for city in _cities(snapshot) if city.held_back))
+
+
 def verdict(rollout: Rollout, now: datetime, timeouts: PhaseTimeouts = _DEFAULT) -> RolloutVerdict:
     """The verdict on the rollout, as far as it is known at ``now``.
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 from msgspec.structs import replace
 
 from compute.api.compute import InterfaceAssignments, NetworkInterfaceStatus
-from compute.api.instance_spec import Container, NamedPort
+from compute.api.instance_spec import Container, NamedPort, Sandbox
 from compute.cli.look.instance_description import instance_description
 from compute.cli.look.workload_describe import description
 from compute.decide import overrides
@@ -39,7 +39,7 @@ def with_container(spec):
     container = Container(
         name="app", image="web:1", env=VARIABLES, ports=(NamedPort(name="http", port=80),)
     )
-    sandbox = replace(spec.runtime.sandbox, containers=(container,))
+    sandbox = Sandbox(containers=(container,))
     return replace(spec, runtime=replace(spec.runtime, sandbox=sandbox))
 
 
@@ -139,7 +139,7 @@ def test_control_characters_are_escaped():
     of = running(0, quota("QuotaExceeded", "no\x1b[2J quota"), gates=("Quota",))
     container = Container(name="app", image="web:1\x07", command=("a\x1b",))
     spec = instance_spec()
-    sandbox = replace(spec.runtime.sandbox, containers=(container,))
+    sandbox = Sandbox(containers=(container,))
     of = replace(of, spec=replace(of.spec, runtime=replace(spec.runtime, sandbox=sandbox)))
     detail = instance_detail(InstanceEvidence(of, InstanceContext(), "demo"), LATER)
 

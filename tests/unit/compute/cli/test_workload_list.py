@@ -6,14 +6,18 @@ import pytest
 from msgspec.structs import replace
 
 from compute.cli.look.workload_list import sorted_views
-from compute.decide.health import Health
+from compute.decide.health import HealthStatus
 from compute.views.workloads import workload_view
 from tests.support.compute.builders import NOW, workload
 
-HEALTHY = replace(workload_view(workload("b"), (), (), NOW), health=Health.AVAILABLE, desired=2)
+HEALTHY = replace(
+    workload_view(workload("b"), (), (), NOW), health=HealthStatus.AVAILABLE, desired=2
+)
 VIEWS = (
     replace(HEALTHY, name="c", ready=2, created_at=NOW),
-    replace(HEALTHY, name="b", ready=1, created_at=NOW + timedelta(days=1), health=Health.DEGRADED),
+    replace(
+        HEALTHY, name="b", ready=1, created_at=NOW + timedelta(days=1), health=HealthStatus.DEGRADED
+    ),
     replace(HEALTHY, name="a", ready=0, desired=0, created_at=None),
 )
 

@@ -2,12 +2,12 @@ from datetime import timedelta
 
 import pytest
 
-from compute.decide.progress import PhaseTimeouts, RolloutEnding, RolloutVerdict, Waiting, ending
+from compute.decide.progress import PhaseTimeouts, RolloutEnding, RolloutVerdict, RolloutWait, ending
 from tests.support.compute.builders import NOW
 
 TIMEOUTS = PhaseTimeouts()
 MINUTE = timedelta(minutes=1)
-WAITING = Waiting(since=NOW, limit=10 * MINUTE)
+WAITING = RolloutWait(since=NOW, limit=10 * MINUTE)
 
 
 def ended(verdict, after, waiting=WAITING):
@@ -37,13 +37,13 @@ def test_what_does_not_change_by_waiting_ends_at_once(verdict, how):
 def test_anything_else_is_waited_for_until_the_limit(verdict, how):
     assert ended(verdict, 9 * MINUTE) is None
     assert ended(verdict, 10 * MINUTE) is how
-    assert ended(verdict, 1000 * MINUTE, Waiting(since=NOW)) is None
+    assert ended(verdict, 1000 * MINUTE, RolloutWait(since=NOW)) is None
 
 
 def test_silence_ends_it_after_a_minute_or_at_the_limit():
     assert ended(RolloutVerdict.UNKNOWN, MINUTE / 2) is None
     assert ended(RolloutVerdict.UNKNOWN, MINUTE) is RolloutEnding.UNKNOWN
-    short = Waiting(since=NOW, limit=MINUTE / 4)
+    short = RolloutWait(since=NOW, limit=MINUTE / 4)
     assert ended(RolloutVerdict.UNKNOWN, MINUTE / 2, short) is RolloutEnding.UNKNOWN
 
 

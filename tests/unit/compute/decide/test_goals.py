@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from compute.api import annotations
-from compute.decide.progress import RolloutEnding, Waiting, observe
+from compute.decide.progress import RolloutEnding, RolloutWait, observe
 from compute.decide.progress.goals import Goal, GoalKind, UnknownGoal, goal_ending, parse
 from kubekit.api.meta import with_metadata
 from tests.support.compute.builders import NOW, condition
@@ -21,7 +21,7 @@ MOVING = look(asked(), (given(counters={"updated_replicas": 0}),), (running(imag
 
 
 def how(goal, snapshot, *, limit=None, later=timedelta(0)):
-    waiting = Waiting(since=NOW, limit=limit)
+    waiting = RolloutWait(since=NOW, limit=limit)
     return goal_ending(goal, snapshot, observe(snapshot), waiting, snapshot.at + later)
 
 

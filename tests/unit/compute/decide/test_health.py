@@ -6,7 +6,7 @@ from compute.api.reasons import Reason
 from compute.decide.explain.next_steps import best_command, commands, without_undo
 from compute.decide.health import (
     CityState,
-    Health,
+    HealthStatus,
     city_healths,
     severity,
     workload_health,
@@ -17,6 +17,7 @@ from tests.support.compute.builders import NOW, condition, placement
 from tests.support.compute.progress_builders import (
     BROKEN,
     LATER,
+    OLD,
     asked,
     given,
     look,
@@ -54,7 +55,7 @@ def judged(of, deployments, instances, before=None, at=NOW):
 def test_all_ready_is_available():
     states, health, message = judged(available(asked()), [given(1, AVAILABLE)], [running()])
 
-    assert (states, health) == ([CityState.DONE], Health.AVAILABLE)
+    assert (states, health) == ([CityState.DONE], HealthStatus.AVAILABLE)
     assert message == "1 of 1 instance ready in DFW"
 
 
@@ -62,7 +63,7 @@ def test_a_crash_after_the_rollout_is_a_matter_of_health():
     """The rollout stays done; the city is down, or degraded while other Instances serve."""
     two = available(asked(placement(replicas=2)))
     good = [given(2, AVAILABLE)], [running(0), running(1)]
-    before = observe(look(two, *map(tuple, good)))
+    before = observe(look(two, tuple(good[0]), tuple(good[1])))
     ill = [given(2, AVAILABLE)], [running(0), running(1, BROKEN)]
     dead = (
         [given(2, unavailable("ImageUnavailable", "no such image"))],
@@ -76,8 +77,12 @@ def test_a_crash_after_the_rollout_is_a_matter_of_health():
         return city.state, city.row.reason, workload_health(two, [city]).health
 
     counted = [given(2, AVAILABLE, counters={"ready_replicas": 1})]
-    assert states(counted, ill[1]) == (CityState.DEGRADED, "ImageUnavailable", Health.DEGRADED)
-    assert states(*dead) == (CityState.DOWN, "ImageUnavailable", Health.UNAVAILABLE)
+    assert states(counted, ill[1]) == (
+        CityState.DEGRADED,
+        "ImageUnavailable",
+        HealthStatus.DEGRADED,
+    )
+    assert states(*dead) == (CityState.DOWN, "ImageUnavailable", HealthStatus.UNAVAILABLE)
 
 
 def test_an_unreachable_city_is_named_and_other_cities_still_serve():
@@ -89,11 +94,11 @@ def test_an_unreachable_city_is_named_and_other_cities_still_serve():
     )
 
     assert states == [CityState.DONE, CityState.UNREACHABLE]
-    assert (health, message) == (Health.DEGRADED, "LHR unreachable")
+    assert (health, message) == (HealthStatus.DEGRADED, "LHR unreachable")
     (state,), alone, _ = judged(
         available(asked(placement("home", "LHR"))), [lost], [running(city="LHR")]
     )
-    assert (state, alone) == (CityState.UNREACHABLE, Health.UNKNOWN)
+    assert (state, alone) == (CityState.UNREACHABLE, HealthStatus.UNKNOWN)
 
 
 def test_several_problems_are_named_with_the_worst_first():
@@ -106,21 +111,26 @@ def test_several_problems_are_named_with_the_worst_first():
     states, health, message = judged(of, deployments, instances, before, LATER)
 
     assert states == [CityState.FAILED, CityState.BLOCKED, CityState.UNREACHABLE]
-    assert health is Health.UNAVAILABLE
+    assert health is HealthStatus.UNAVAILABLE
     assert message == "DFW failed; LHR blocked; SIN unreachable"
 
 
 @pytest.mark.parametrize(
     ("condition_status", "expected"),
-    [("True", Health.AVAILABLE), ("False", Health.UNAVAILABLE), ("Unknown", Health.UNKNOWN)],
+    [
+        ("True", HealthStatus.AVAILABLE),
+        ("False", HealthStatus.UNAVAILABLE),
+        ("Unknown", HealthStatus.UNKNOWN),
+    ],
 )
 def test_a_paused_rollout_is_judged_by_what_serves(condition_status, expected):
     status = condition("Available", condition_status)
     of = asked(TWO_CITIES, paused=True, said=status)
-    old = {"image": "registry.test/web:1"}
 
     states, health, message = judged(
-        of, [given(**old), given(city="LHR", **old)], [running(**old), running(city="LHR", **old)]
+        of,
+        [given(image=OLD), given(city="LHR", image=OLD)],
+        [running(image=OLD), running(city="LHR", image=OLD)],
     )
 
     assert states == [CityState.PAUSED, CityState.PAUSED]
@@ -131,7 +141,7 @@ def test_a_paused_rollout_is_judged_by_what_serves(condition_status, expected):
 def test_a_rollout_on_its_way_progresses():
     states, health, _ = judged(asked(), [], [])
 
-    assert (states, health) == ([CityState.QUEUED], Health.PROGRESSING)
+    assert (states, health) == ([CityState.QUEUED], HealthStatus.PROGRESSING)
 
 
 def test_a_deletion_says_what_is_left():
@@ -142,7 +152,7 @@ def test_a_deletion_says_what_is_left():
 
     _, health, message = judged(leaving, [given()], [running()])
 
-    assert (health, message) == (Health.DELETING, "being deleted, 1 instance left")
+    assert (health, message) == (HealthStatus.DELETING, "being deleted, 1 instance left")
 
 
 def test_the_worst_comes_first():
@@ -151,13 +161,15 @@ def test_the_worst_comes_first():
     cities = city_healths(observe(snapshot), snapshot.deployments, snapshot.instances)
 
     assert [city.row.city for city in worst_first(cities)] == ["LHR", "DFW"]
-    assert min(Health, key=severity) is Health.UNAVAILABLE
+    assert min(HealthStatus, key=severity) is HealthStatus.UNAVAILABLE
 
 
 def test_no_cities_are_no_problem():
     of = available(asked())
 
-    assert workload_health(of, city_healths(Rollout((), NOW), (), ())).health is Health.AVAILABLE
+    assert (
+        workload_health(of, city_healths(Rollout((), NOW), (), ())).health is HealthStatus.AVAILABLE
+    )
 
 
 STEP = "Run `compute deploy web --image IMAGE`, or `compute rollout undo web --city DFW`."

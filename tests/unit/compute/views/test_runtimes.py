@@ -13,6 +13,7 @@ from compute.api.instance_spec import (
     NamedPort,
     NetworkInterface,
     NetworkRef,
+    Sandbox,
     VirtualMachine,
     Volume,
     VolumeAttachment,
@@ -45,9 +46,7 @@ VARIABLES = (
 def spec_of(**container):
     spec = instance_spec()
     made = Container(name="app", image="web:1", **container)
-    sandbox = replace(
-        spec.runtime.sandbox, containers=(made,), image_pull_secrets=(LocalRef(name="hub"),)
-    )
+    sandbox = Sandbox(containers=(made,), image_pull_secrets=(LocalRef(name="hub"),))
     return replace(spec, runtime=replace(spec.runtime, sandbox=sandbox))
 
 

@@ -10,18 +10,18 @@ from rich.text import Text
 from compute.cli.output import phrases
 from compute.cli.output.city_rows import data_age, since, why
 from compute.cli.output.tables import plain
-from compute.decide.health import CityState, Health
+from compute.decide.health import CityState, HealthStatus
 from compute.decide.instance_state import InstanceState
 from compute.views.instances import InstanceView
 from compute.views.workloads import CityView, WorkloadView
 
 HEALTH_COLOURS: Final = {
-    Health.UNAVAILABLE: "red",
-    Health.DEGRADED: "yellow",
-    Health.UNKNOWN: "yellow",
-    Health.DELETING: "bright_black",
-    Health.PROGRESSING: "cyan",
-    Health.AVAILABLE: "green",
+    HealthStatus.UNAVAILABLE: "red",
+    HealthStatus.DEGRADED: "yellow",
+    HealthStatus.UNKNOWN: "yellow",
+    HealthStatus.DELETING: "bright_black",
+    HealthStatus.PROGRESSING: "cyan",
+    HealthStatus.AVAILABLE: "green",
 }
 CITY_COLOURS: Final = {
     CityState.FAILED: "red",

@@ -171,6 +171,12 @@ def test_a_project_that_does_not_exist():
     ]  # fmt: skip
 
 
+def test_a_project_that_cannot_be_read():
+    (first, *_) = bad(project_checks(project(workloads=FORBIDDEN)))
+
+    assert first == ("project", "skipped", "Workloads: no permission to read them", "")
+
+
 def test_a_server_without_projects():
     checks = [finding.check.value for finding in project_checks(project(WEB, project=""))]
 

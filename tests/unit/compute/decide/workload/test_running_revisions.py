@@ -2,6 +2,7 @@
 
 from msgspec.structs import replace
 
+from compute.api.instance_spec import InstanceController
 from compute.decide import overrides
 from compute.decide.deployment.template import template_hash
 from compute.decide.workload import history
@@ -53,7 +54,7 @@ def test_a_restart_of_a_city_is_no_other_revision():
     restarted = overrides.restarted(NEWEST, [LHR], NOW)
     fresh = running(city=LHR)
     hash_now = template_hash(overrides.template_for(restarted, LHR))
-    controller = replace(fresh.spec.controller, template_hash=hash_now)
+    controller = InstanceController(template_hash=hash_now)
     after = replace(fresh, spec=replace(fresh.spec, controller=controller))
     revisions = RunningRevisions(restarted, HISTORY)
 

@@ -5,13 +5,11 @@ from hypothesis import given, strategies as st
 
 from compute.decide.workload_edits.document_merge import merge_patch, merged
 
-BASE = {
-    "metadata": {"labels": {"team": "shop"}},
-    "spec": {
-        "cities": ["DFW", "LHR"],
-        "containers": [{"name": "app", "image": "a:1"}, {"name": "proxy", "image": "p:1"}],
-    },
+SPEC = {
+    "cities": ["DFW", "LHR"],
+    "containers": [{"name": "app", "image": "a:1"}, {"name": "proxy", "image": "p:1"}],
 }
+BASE = {"metadata": {"labels": {"team": "shop"}}, "spec": SPEC}
 KEYS = st.sampled_from(["a", "b", "name"])
 VALUES = st.recursive(
     st.integers(0, 2) | st.text("xy", max_size=1),
@@ -22,7 +20,7 @@ DOCUMENTS = st.dictionaries(KEYS, VALUES, max_size=3)
 
 
 def changed(**spec):
-    return {**BASE, "spec": {**BASE["spec"], **spec}}
+    return BASE | {"spec": SPEC | spec}
 
 
 def containers(app="a:1", proxy="p:1"):
@@ -74,7 +72,7 @@ def test_a_field_removed_by_one_and_changed_by_the_other():
 
 def test_a_label_added_by_each():
     """Both labels stay, also where there were none before."""
-    empty = {"metadata": {}}
+    empty: dict[str, object] = {"metadata": {}}
     both = merged(empty, {"metadata": {"labels": {"a": "1"}}}, {"metadata": {"labels": {"b": "2"}}})
 
     assert both.document == {"metadata": {"labels": {"b": "2", "a": "1"}}}

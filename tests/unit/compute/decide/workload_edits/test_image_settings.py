@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from compute.api.instance_spec import Container, VirtualMachine, VolumeAttachment
+from compute.api.instance_spec import Container, Sandbox, VirtualMachine, VolumeAttachment
 from compute.decide.workload_edits.image_settings import UnknownContainer, images, with_images
 from tests.support.compute.builders import instance_spec, template, workload
 
@@ -11,8 +11,7 @@ from tests.support.compute.builders import instance_spec, template, workload
 def of(*containers):
     """A Workload with containers of these names, all of one image."""
     spec = instance_spec()
-    sandbox = replace(
-        spec.runtime.sandbox,
+    sandbox = Sandbox(
         containers=tuple(Container(name=name, image="old:1") for name in containers),
     )
     runtime = replace(spec.runtime, sandbox=sandbox)
