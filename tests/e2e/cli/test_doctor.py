@@ -46,6 +46,11 @@ def edit(shop: CommandLine, name: str, change: Callable[[Workload], Workload]) -
     in_plane(shop.data, f"project-{PROJECT}", edited)
 
 
+def both_have_reason(reason: str) -> Callable[[tuple[Instance, ...]], bool]:
+    fits = has_reason(reason)
+    return lambda instances: len(instances) > 1 and all(fits((each,)) for each in instances)
+
+
 def known_annotations(shop: CommandLine, name: str) -> dict[str, str]:
     async def read(client: Client) -> dict[str, str]:
         return (await client.get(Workload, name, "default")).metadata.annotations
@@ -81,7 +86,7 @@ def test_an_image_that_cannot_be_pulled(shop, shop_transcript, name):
     """The cause, how many instances it concerns, and what to type."""
     shop_transcript.replace[name] = "web"
     make_workload(shop.data, PROJECT, name, "DFW", "LHR", image="registry.test/does-not-exist:1")
-    settle(shop.data, PROJECT, Instance, has_reason("ImageUnavailable"))
+    settle(shop.data, PROJECT, Instance, both_have_reason("ImageUnavailable"))
     with shop.terminal("doctor", name, columns=80) as terminal:
         screen = terminal.until(r"^\d+ checks: ")
         assert terminal.ended() == 1

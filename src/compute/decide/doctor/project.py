@@ -39,7 +39,9 @@ def project_checks(facts: ProjectFacts) -> Iterator[Finding]:
         why = f"{facts.project} does not exist here, or is still being set up"
         yield Check.PROJECT.failed(why, "compute config view")
         return
-    if facts.project:
+    if facts.project and isinstance(workloads, Unread):
+        yield Check.PROJECT.skipped(f"Workloads: {workloads.why}")
+    elif facts.project:
         yield Check.PROJECT.passed(f"{facts.project} is served")
     yield access_check(facts)
     yield quota_check(facts)
