@@ -16,6 +16,9 @@ from tests.support.compute.dashboard_builders import Fleet, PlannedStates, Recor
 pytestmark = pytest.mark.slow
 
 
+_PATIENCE = 200  # rounds of the screen
+
+
 class Seen:
     """A running dashboard, as a test reads it."""
 
@@ -31,8 +34,16 @@ class Seen:
 
     async def settled(self):
         """Wait until all that was asked for is done or waits for an answer."""
-        for _ in range(4):
+        for _ in range(2):
             await self.pilot.pause()
+
+    async def becomes(self, read, expected):
+        """Wait until something has this value. Actions run beside the screen."""
+        for _ in range(_PATIENCE):
+            if read() == expected:
+                return
+            await self.pilot.pause()
+        assert read() == expected
 
     async def put(self, new):
         self.source.put(new)
@@ -148,7 +159,9 @@ def test_an_empty_project():
         assert "There are no workloads. Deploy one with:" in seen.text("#instances")
         assert "no workloads" in seen.text("#title")
         await seen.press("r")
-        assert seen.notices == [("warning", "There is no workload to do that with.")]
+        await seen.becomes(
+            lambda: seen.notices, [("warning", "There is no workload to do that with.")]
+        )
         assert not seen.tiles
 
     watch(story, state(Fleet()))
@@ -188,12 +201,14 @@ def test_filter():
 def test_restart_after_a_question():
     async def story(seen):
         await seen.press("r")
-        assert isinstance(seen.app.screen, ConfirmScreen)
+        await seen.becomes(lambda: type(seen.app.screen), ConfirmScreen)
         await seen.press("n")
         assert seen.actions.done == []
-        await seen.press("r", "y")
-        assert seen.actions.done == [("restart", "cart")]
-        assert seen.notices == [("information", "restart cart")]
+        await seen.press("r")
+        await seen.becomes(lambda: type(seen.app.screen), ConfirmScreen)
+        await seen.press("y")
+        await seen.becomes(lambda: seen.actions.done, [("restart", "cart")])
+        await seen.becomes(lambda: seen.notices, [("information", "restart cart")])
 
     watch(story)
 
@@ -201,14 +216,16 @@ def test_restart_after_a_question():
 def test_the_buttons_answer_too():
     async def story(seen):
         await seen.press("r")
+        await seen.becomes(lambda: type(seen.app.screen), ConfirmScreen)
         await seen.pilot.click("#no")
         await seen.settled()
-        assert not isinstance(seen.app.screen, ConfirmScreen)
+        await seen.becomes(lambda: isinstance(seen.app.screen, ConfirmScreen), expected=False)
         assert seen.actions.done == []
         await seen.press("r")
+        await seen.becomes(lambda: type(seen.app.screen), ConfirmScreen)
         await seen.pilot.click("#yes")
         await seen.settled()
-        assert seen.actions.done == [("restart", "cart")]
+        await seen.becomes(lambda: seen.actions.done, [("restart", "cart")])
 
     watch(story)
 
@@ -216,14 +233,14 @@ def test_the_buttons_answer_too():
 def test_undo_shows_what_it_restores():
     async def story(seen):
         await seen.press("u")
+        await seen.becomes(lambda: type(seen.app.screen), ConfirmScreen)
         shown = "\n".join(str(each.render()) for each in seen.app.screen.query(Static))
         assert "Undo the last change of cart?" in shown
         assert "to revision 8 (registry.test/shop/cart:8, by ana)" in shown
         assert "image: registry.test/shop/cart:9 → registry.test/shop/cart:8" in shown
         assert "It waits in LHR, until that is resumed." in shown
         await seen.press("enter")
-        await seen.settled()
-        assert seen.actions.done == [("undo", "cart", "8")]
+        await seen.becomes(lambda: seen.actions.done, [("undo", "cart", "8")])
 
     watch(story)
 
@@ -231,6 +248,7 @@ def test_undo_shows_what_it_restores():
 def test_an_undo_that_is_refused():
     async def story(seen):
         await seen.press("u")
+        await seen.becomes(lambda: len(seen.notices), 1)
         ((severity, message),) = seen.notices
         assert severity == "error"
         assert message == (
@@ -244,14 +262,16 @@ def test_an_undo_that_is_refused():
 def test_scale():
     async def story(seen):
         await seen.press("s")
-        assert isinstance(seen.app.screen, NumberScreen)
+        await seen.becomes(lambda: type(seen.app.screen), NumberScreen)
         assert seen.app.screen.query_one(Input).value == "2"
         await seen.press("escape")
         assert seen.actions.done == []
-        await seen.press("s", "backspace", "enter")
-        assert seen.notices == [("warning", "give a number from 1 on")]
+        await seen.press("s")
+        await seen.becomes(lambda: type(seen.app.screen), NumberScreen)
+        await seen.press("backspace", "enter")
+        await seen.becomes(lambda: seen.notices, [("warning", "give a number from 1 on")])
         await seen.press("7", "enter")
-        assert seen.actions.done == [("scale", "cart", "7")]
+        await seen.becomes(lambda: seen.actions.done, [("scale", "cart", "7")])
 
     watch(story)
 
@@ -259,7 +279,7 @@ def test_scale():
 def test_pause():
     async def story(seen):
         await seen.press("p")
-        assert seen.actions.done == [("pause", "cart")]
+        await seen.becomes(lambda: seen.actions.done, [("pause", "cart")])
 
     watch(story)
 
@@ -270,10 +290,10 @@ def test_pause():
 def test_screens_to_read(key, title):
     async def story(seen):
         await seen.press(key)
-        assert isinstance(seen.app.screen, TextScreen)
+        await seen.becomes(lambda: type(seen.app.screen), TextScreen)
         assert seen.app.screen.query_one(".page").border_title == title
         await seen.press("escape")
-        assert not isinstance(seen.app.screen, TextScreen)
+        await seen.becomes(lambda: isinstance(seen.app.screen, TextScreen), expected=False)
 
     watch(story)
 
@@ -281,6 +301,7 @@ def test_screens_to_read(key, title):
 def test_colours_of_a_description_are_not_text():
     async def story(seen):
         await seen.press("d")
+        await seen.becomes(lambda: type(seen.app.screen), TextScreen)
         (shown,) = seen.app.screen.query(Static)
         assert str(shown.render()) == "Workload   cart\nHealth     Unavailable: DFW failed"
 
@@ -292,6 +313,7 @@ def test_an_action_that_fails_is_a_notice(error):
     async def story(seen):
         seen.actions.failure = error
         await seen.press("p")
+        await seen.becomes(lambda: len(seen.notices), 1)
         ((severity, message),) = seen.notices
         assert severity == "error"
         assert message.startswith("it is being deleted")
@@ -303,7 +325,7 @@ def test_an_action_that_fails_is_a_notice(error):
 def test_a_refusal_ends_it():
     async def story(seen):
         seen.source.refuse()
-        await seen.settled()
+        await seen.becomes(lambda: seen.app.is_running, expected=False)
 
     assert isinstance(watch(story), Forbidden)
 
@@ -312,6 +334,7 @@ def test_a_bug_ends_it_with_its_error():
     async def story(seen):
         seen.actions.failure = ZeroDivisionError("oops")
         await seen.press("p")
+        await seen.becomes(lambda: seen.app.is_running, expected=False)
 
     assert isinstance(watch(story), ZeroDivisionError)
 
@@ -320,7 +343,7 @@ def test_a_bug_ends_it_with_its_error():
 def test_quit(key):
     async def story(seen):
         await seen.press(key)
-        assert not seen.app.is_running
+        await seen.becomes(lambda: seen.app.is_running, expected=False)
 
     assert watch(story) is None
 
