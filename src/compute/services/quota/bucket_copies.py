@@ -2,9 +2,18 @@
 
 The buckets themselves are in the core plane, which is closed to the users of projects. A copy has the
 same name, namespace, labels, spec and status. It is changed back when it was changed.
+
+A difference is copied a second after it was seen, so many changes of a bucket share one write, and one
+that was undone meanwhile needs none. Caches only tell that there may be a difference: what is written
+follows from the bucket and the copy as they are then. A process that observes one of them late would
+otherwise undo what another one has copied.
 """
 
-from collections.abc import Iterable
+import asyncio
+from collections.abc import Callable, Iterable
+from datetime import timedelta
+from typing import Final
+from weakref import WeakKeyDictionary
 
 import msgspec
 
@@ -20,47 +29,79 @@ from kubekit.runtime.controller_factory import ControllerFactory
 from kubekit.runtime.requests import DONE, ClusterName, Request, Result
 from kubekit.runtime.sources import mapped
 
+_DELAY: Final = timedelta(seconds=1)
+
 
 class BucketCopies:
     """Keeps a copy of each bucket of a project in the project's plane."""
 
     def __init__(self, planes: ServicePlanes) -> None:
         self._planes = planes
+        # When a difference is to be copied, by plane and name. Planes that are disengaged are forgotten.
+        self._due: WeakKeyDictionary[Cluster, dict[str, float]] = WeakKeyDictionary()
 
     async def reconcile(self, request: Request) -> Result:
-        """A request names the project as its cluster."""
+        """A request names the project as its cluster, and the bucket."""
         plane, core = self._planes.projects.get(request.cluster), self._planes.core.sole()
-        buckets = {each.metadata.name: each for each in lookups.buckets_of(core, plane.name)}
-        copies = {each.metadata.name: each for each in _copies(plane)}
-        if not buckets.keys() <= copies.keys() and not await self._planes.has_project(plane.name):
+        due = self._due.setdefault(plane, {})
+        if _is_copied(_cached(plane, request), _of(plane, _cached(core, request))):
+            due.pop(request.name, None)
             return DONE
-        for name, copy in copies.items():
-            if name not in buckets:
-                await live.delete(plane.client, copy)
-        for name, bucket in buckets.items():
-            present = copies.get(name) or await _create(plane, bucket)
-            await _update(plane, present, bucket)
+        now = asyncio.get_running_loop().time()
+        early = due.setdefault(request.name, now + _DELAY.total_seconds()) - now
+        if early > 0:
+            return Result(requeue_after=timedelta(seconds=early))
+        del due[request.name]  # a copy that fails is due again after the same time
+        await self._copy(plane, core, request.name)
         return DONE
+
+    async def _copy(self, plane: Cluster, core: Cluster, name: str) -> None:
+        """Bring a copy up to date, by what is read live."""
+        bucket = _of(plane, await live.certain(core, AllowanceBucket, name, PLATFORM))
+        copy = await live.find(plane, AllowanceBucket, name, PLATFORM)
+        if bucket is None:
+            if copy is not None:
+                await live.delete(plane.client, copy)
+        elif copy is not None:
+            await _update(plane, copy, bucket)
+        elif await self._planes.has_project(plane.name):
+            await _update(plane, await _create(plane, bucket), bucket)
 
 
 def controller(planes: ServicePlanes, factory: ControllerFactory) -> Controller:
-    """The controller of the copies."""
+    """The controller of the copies. No pass waits for its own writes: what it writes is read live."""
     sources = [
-        mapped(AllowanceBucket, planes.core, _consumer),
-        mapped(AllowanceBucket, planes.projects, _itself),
-        mapped(Namespace, planes.projects, _itself_once),
+        mapped(AllowanceBucket, planes.core, _in_its_project, awaited=False),
+        mapped(AllowanceBucket, planes.projects, _itself, awaited=False),
+        mapped(Namespace, planes.projects, _all_of(planes), awaited=False),
     ]
     return factory.controller("quota-bucket-copies", BucketCopies(planes), planes.projects, sources)
 
 
-def _copies(plane: Cluster) -> list[AllowanceBucket]:
-    stored = plane.informers.of(AllowanceBucket).cache.list()
-    return [each for each in stored if each.metadata.namespace == PLATFORM]
+def _cached(cluster: Cluster, request: Request) -> AllowanceBucket | None:
+    return cluster.informers.of(AllowanceBucket).cache.get(PLATFORM, request.name)
+
+
+def _of(plane: Cluster, bucket: AllowanceBucket | None) -> AllowanceBucket | None:
+    """The bucket, if it is of the project of this plane."""
+    return bucket if bucket and bucket.spec.consumer_ref.name == plane.name else None
+
+
+def _is_copied(copy: AllowanceBucket | None, bucket: AllowanceBucket | None) -> bool:
+    if copy is None or bucket is None:
+        return copy is bucket
+    return copy == _with_content(copy, bucket)
+
+
+def _with_content(copy: AllowanceBucket, bucket: AllowanceBucket) -> AllowanceBucket:
+    """The copy, with all that it should have of the bucket."""
+    metadata = msgspec.structs.replace(copy.metadata, labels=bucket.metadata.labels)
+    status = msgspec.structs.replace(bucket.status, observed_generation=copy.metadata.generation)
+    return msgspec.structs.replace(copy, metadata=metadata, spec=bucket.spec, status=status)
 
 
 async def _create(plane: Cluster, bucket: AllowanceBucket) -> AllowanceBucket:
-    if plane.informers.of(Namespace).cache.get("", PLATFORM) is None:
-        await live.create(plane.client, Namespace(metadata=ObjectMeta(name=PLATFORM)))
+    await live.create(plane.client, Namespace(metadata=ObjectMeta(name=PLATFORM)))
     metadata = ObjectMeta(
         name=bucket.metadata.name, namespace=PLATFORM, labels=bucket.metadata.labels
     )
@@ -68,25 +109,27 @@ async def _create(plane: Cluster, bucket: AllowanceBucket) -> AllowanceBucket:
 
 
 async def _update(plane: Cluster, copy: AllowanceBucket, bucket: AllowanceBucket) -> None:
-    metadata = msgspec.structs.replace(copy.metadata, labels=bucket.metadata.labels)
-    wanted = msgspec.structs.replace(copy, metadata=metadata, spec=bucket.spec)
-    copy = await plane.client.patch(copy, wanted)
-    status = msgspec.structs.replace(bucket.status, observed_generation=copy.metadata.generation)
-    await plane.client.patch_status(copy, msgspec.structs.replace(copy, status=status))
+    copy = await plane.client.patch(copy, _with_content(copy, bucket))
+    await plane.client.patch_status(copy, _with_content(copy, bucket))
 
 
-def _consumer(_: ClusterName, bucket: AllowanceBucket) -> Iterable[Request]:
-    return (_of(ClusterName(bucket.spec.consumer_ref.name)),)
+def _in_its_project(_: ClusterName, bucket: AllowanceBucket) -> Iterable[Request]:
+    if bucket.metadata.namespace == PLATFORM:
+        yield Request(ClusterName(bucket.spec.consumer_ref.name), PLATFORM, bucket.metadata.name)
 
 
-def _itself(project: ClusterName, _: Object) -> Iterable[Request]:
-    return (_of(project),)
+def _itself(project: ClusterName, copy: AllowanceBucket) -> Iterable[Request]:
+    if copy.metadata.namespace == PLATFORM:
+        yield Request(project, PLATFORM, copy.metadata.name)
 
 
-def _itself_once(project: ClusterName, namespace: Namespace) -> Iterable[Request]:
-    """A new plane has several namespaces. The event of one of them is enough."""
-    return (_of(project),) if namespace.metadata.name == "default" else ()
+def _all_of(planes: ServicePlanes) -> Callable[[ClusterName, Object], Iterable[Request]]:
+    """All buckets of a plane that is engaged. One of its namespaces is enough."""
 
+    def to(project: ClusterName, namespace: Object) -> Iterable[Request]:
+        if namespace.metadata.name == "default":
+            for core in planes.core:
+                for bucket in lookups.buckets_of(core, project):
+                    yield from _in_its_project(project, bucket)
 
-def _of(project: ClusterName) -> Request:
-    return Request(project, "", "buckets")
+    return to

@@ -1,10 +1,13 @@
 """Buckets: the usage of one project and one resource type, for users to read.
 
 No decision depends on them. So they are written at most once a second: a thousand claims that arrive
-at once cause only a few writes.
+at once cause only a few writes. Another process may observe grants or claims late, and undo a write for
+as long as it does, or this one observes buckets late, and its writes fail. Each repetition is delayed
+by twice as long as the one before.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -20,13 +23,31 @@ from compute.services.quota.ledger import ClaimEntry, ClaimLedger
 from kubekit.api.meta import ObjectMeta
 
 _PACE: Final = timedelta(seconds=1)
+_LONGEST: Final = timedelta(seconds=60)  # until the same is written again
+_Statuses = Mapping[str, AllowanceBucketStatus]  # by resource type
+
+
+@dataclass(frozen=True, slots=True)
+class _LastWrite:
+    """When buckets of a project were written, even if in vain, and how long that was delayed."""
+
+    at: datetime
+    statuses: _Statuses
+    pause: timedelta
+
+    def pause_before(self, updates: Iterable[str], wanted: _Statuses, now: datetime) -> timedelta:
+        """The time from this write to one of these updates."""
+        undone = all(self.statuses.get(kind) == wanted[kind] for kind in updates)
+        if undone and now < self.at + 2 * _LONGEST:
+            return min(2 * self.pause, _LONGEST)
+        return _PACE
 
 
 class Buckets:
     """Writes the buckets of projects, at most once a second for each project."""
 
     def __init__(self) -> None:
-        self._written: dict[str, datetime] = {}
+        self._written: dict[str, _LastWrite] = {}
 
     async def update(
         self, context: BudgetContext, granted: Sequence[ClaimEntry], registered: Iterable[str]
@@ -43,9 +64,11 @@ class Buckets:
         ]
         if not updates:
             return None
-        early = self._written.get(context.name, context.now - _PACE) + _PACE - context.now
-        if early > timedelta():
-            return early
+        last = self._written.get(context.name)
+        pause = last.pause_before(updates, wanted, context.now) if last else _PACE
+        if last and last.at + pause > context.now:
+            return last.at + pause - context.now
+        self._written[context.name] = _LastWrite(context.now, wanted, pause)
         for kind in updates:
             bucket = stored.get(kind) or await _create(context, kind)
             status = msgspec.structs.replace(
@@ -55,7 +78,6 @@ class Buckets:
             )
             reported = msgspec.structs.replace(bucket, status=status)
             await context.core.client.patch_status(bucket, reported)
-        self._written[context.name] = context.now
         return None
 
     def forget(self, project: str) -> None:
@@ -64,8 +86,8 @@ class Buckets:
 
 def _statuses(
     context: BudgetContext, granted: Sequence[ClaimEntry], registered: Iterable[str]
-) -> dict[str, AllowanceBucketStatus]:
-    """The statuses that the buckets should have, by resource type."""
+) -> _Statuses:
+    """The statuses that the buckets should have."""
     grants = lookups.grants_of(context.core, context.name)
     limit = budget.limits(grants, context.name)
     used, holders = _usage(context.claims, granted)

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from compute.api import names
-from compute.api.quota import ResourceClaim, ResourceGrant
+from compute.api.quota import AllowanceBucket, ResourceClaim, ResourceGrant
 from compute.decide import quota
 from compute.services.planes import ServicePlanes
 from compute.services.quota import service
@@ -209,5 +209,29 @@ def test_who_does_not_know_what_was_given_gives_nothing(tmp_path):
         ear.deaf = False
         await stage.rest(300)
         assert await reasons(stage) == {"QuotaAvailable": 2, "QuotaExceeded": 1}
+
+    staged(tmp_path, story)
+
+
+def test_keepers_that_disagree_about_a_bucket_write_it_less_and_less_often(tmp_path):
+    """A watch that stands still is noticed after minutes. Then both agree at once."""
+
+    async def story(stage: Stage) -> None:
+        core, _ = await copy(stage, 1, lambda _: 0.0)
+        await copy(stage, 2, lambda _: 0.0)
+        await stage.client("core").create(project())
+        await stage.rest()
+        core.stop(ResourceGrant)
+        first = await stage.client("core").get(ResourceGrant, names.grant("shop"), CORE)
+        spec = grant("any", {quota.INSTANCES: 3}).spec
+        await stage.client("core").patch(first, msgspec.structs.replace(first, spec=spec))
+        written = [each for each in await stage.quiet(600) if "allowancebuckets" in each[1]]
+        assert sum(plane == "core" for plane, _, _ in written) <= 60
+        core.deaf = False
+        await asyncio.sleep(30.0)  # the longest pause of an informer that fails
+        await stage.rest()
+        name = names.bucket(quota.INSTANCES, "Project", "shop")
+        bucket = await stage.client("core").get(AllowanceBucket, name, CORE)
+        assert bucket.status.limit == 3
 
     staged(tmp_path, story)
