@@ -26,6 +26,7 @@ from compute.services.planes import PLATFORM, ServicePlanes
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.api.meta import Object
 from kubekit.environment import ExecutionEnvironment
+from kubekit.runtime import live
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.controller import Controller
 from kubekit.runtime.controller_factory import ControllerFactory
@@ -60,7 +61,7 @@ class Entitlements:
         core = self._planes.core.sole()
         answer = rules.answer(
             entitlement,
-            self.settings(core),
+            await self.settings(core),
             self._environment.now(),
             suspended=_is_suspended(core, plane.name),
         )
@@ -68,9 +69,9 @@ class Entitlements:
         await plane.client.patch_status(entitlement, answered)
         return Result(requeue_after=answer.requeue_after)
 
-    def settings(self, core: Cluster) -> ApprovalSettings:
+    async def settings(self, core: Cluster) -> ApprovalSettings:
         """The current settings. Their faults are reported once for each version of them."""
-        stored = core.informers.of(ConfigMap).cache.get(PLATFORM, SETTINGS)
+        stored = await live.cached(core, ConfigMap, SETTINGS, PLATFORM)
         if stored is None:
             self._settings, self._version = ApprovalSettings(), ""
         elif self._settings is None or stored.metadata.resource_version != self._version:
@@ -90,7 +91,7 @@ class SettingsCheck:
         self._entitlements = entitlements
 
     async def reconcile(self, request: Request) -> Result:
-        self._entitlements.settings(self._planes.core.get(request.cluster))
+        await self._entitlements.settings(self._planes.core.get(request.cluster))
         return DONE
 
 

@@ -1,7 +1,7 @@
 """The first entitlement of a new project: compute, where requests are approved automatically.
 
-It is created once: not again after it was deleted. Where an operator approves requests, a project
-makes its own.
+It is created once: not again after it was deleted, and not if the project has one of another name,
+which may be denied. Where an operator approves requests, a project makes its own.
 """
 
 from collections.abc import Callable, Iterable
@@ -38,15 +38,15 @@ class FirstEntitlements:
         namespace = plane.informers.of(Namespace).cache.get("", request.name)
         if namespace is None or request.name != _NAMESPACE or _is_done(namespace):
             return DONE
-        if not self._is_automatic() or not await self._planes.has_project(plane.name):
+        if not await self._is_automatic() or not await self._planes.has_project(plane.name):
             return DONE
         present = await plane.client.get(Namespace, _NAMESPACE)
         if not present.deleting and not _is_done(present):
             await _create(plane, present)
         return DONE
 
-    def _is_automatic(self) -> bool:
-        stored = self._planes.core.sole().informers.of(ConfigMap).cache.get(PLATFORM, SETTINGS)
+    async def _is_automatic(self) -> bool:
+        stored = await live.find(self._planes.core.sole(), ConfigMap, SETTINGS, PLATFORM)
         settings, _ = rules.read_settings(stored.data if stored else {}, None)
         return settings.automatic and labels.COMPUTE_SERVICE in settings.services
 
@@ -77,8 +77,11 @@ def _first_namespace(_: ClusterName, project: Project) -> Iterable[Request]:
 
 
 async def _create(plane: Cluster, namespace: Namespace) -> None:
-    spec = ServiceEntitlementSpec(service_ref=ServiceRef(name=labels.COMPUTE_SERVICE))
-    await live.create(plane.client, ServiceEntitlement(metadata=ObjectMeta(name=NAME), spec=spec))
+    compute = ServiceEntitlementSpec(service_ref=ServiceRef(name=labels.COMPUTE_SERVICE))
+    known = (await plane.client.every(ServiceEntitlement)).items
+    if not any(each.spec.service_ref == compute.service_ref for each in known):
+        fresh = ServiceEntitlement(metadata=ObjectMeta(name=NAME), spec=compute)
+        await live.create(plane.client, fresh)
     marked = merge_maps(namespace.metadata.annotations, {annotations.FIRST_ENTITLEMENT: _MADE})
     await plane.client.patch(namespace, with_metadata(namespace, annotations=marked))
 
