@@ -51,8 +51,8 @@ COMMANDS: Final = {
     ),
     "rollback": Entry("compute.cli.change.rollout_undo", "Go back to an earlier revision.", CHANGE),
     "networks": Entry("compute.cli.change.networks", "List and create networks.", CHANGE),
-    "secrets": Entry("compute.cli.change.secrets", "Set the values of Secrets.", CHANGE),
-    "configmaps": Entry("compute.cli.change.configmaps", "Set the values of ConfigMaps.", CHANGE),
+    "secrets": Entry("compute.cli.change.stores.secrets", "Set the values of Secrets.", CHANGE),
+    "configmaps": Entry("compute.cli.change.stores.configmaps", "Set the values of ConfigMaps.", CHANGE),
     "explain": Entry(
         "compute.cli.understand.explain",
         "Explain a reason, a condition, a field, an object or the exit codes.",

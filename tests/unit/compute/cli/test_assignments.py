@@ -5,7 +5,7 @@ import io
 import click
 import pytest
 
-from compute.cli.change.assignments import read_change
+from compute.cli.change.stores.assignments import read_change
 from compute.cli.exits import Failure
 from compute.decide.stored_values import ValueChange
 

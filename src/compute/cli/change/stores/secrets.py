@@ -6,10 +6,10 @@ from compute.cli.shell.groups import Entry, LazyGroup
 
 _COMMANDS: Final = {
     "list": Entry(
-        "compute.cli.change.secret_list", "List Secrets: keys, and which workloads use them."
+        "compute.cli.change.stores.secret_list", "List Secrets: keys, and which workloads use them."
     ),
     "set": Entry(
-        "compute.cli.change.secret_set", "Set values of a Secret; create it where there is none."
+        "compute.cli.change.stores.secret_set", "Set values of a Secret; create it where there is none."
     ),
 }
 

@@ -1,6 +1,6 @@
 """`compute secrets list`: Secrets with their keys, and never a value."""
 
-from compute.cli.change.store_commands import list_stores
+from compute.cli.change.stores.store_commands import list_stores
 from compute.cli.exits import Exit
 from compute.cli.output.formats import output_option
 from compute.cli.shell.commands import command as compute_command

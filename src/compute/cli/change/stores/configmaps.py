@@ -6,10 +6,10 @@ from compute.cli.shell.groups import Entry, LazyGroup
 
 _COMMANDS: Final = {
     "list": Entry(
-        "compute.cli.change.configmap_list", "List ConfigMaps: keys, and which workloads use them."
+        "compute.cli.change.stores.configmap_list", "List ConfigMaps: keys, and which workloads use them."
     ),
     "set": Entry(
-        "compute.cli.change.configmap_set",
+        "compute.cli.change.stores.configmap_set",
         "Set values of a ConfigMap; create it where there is none.",
     ),
 }

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from compute.cli.change.assignments import assignment_options, read_change
-from compute.cli.change.store_commands import check_name, set_values
+from compute.cli.change.stores.assignments import assignment_options, read_change
+from compute.cli.change.stores.store_commands import check_name, set_values
 from compute.cli.exits import Exit
 from compute.cli.output.formats import output_option
 from compute.cli.shell.commands import command as compute_command

@@ -1,0 +1,1 @@
+"""`compute secrets` and `compute configmaps`: lists, and setting of single keys."""
