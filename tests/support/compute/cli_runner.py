@@ -36,6 +36,8 @@ _VOLATILE: Final = (
     (re.compile(r"\bprocess \d+"), "process PID"),
     (re.compile(r"(https?://127\.0\.0\.1):\d+"), r"\1:PORT"),
     (re.compile(r"\b\d+m \d+s\b|\b\d+(?:\.\d+)?[smhd]\b"), "AGE"),
+    (re.compile(r"\bnode-\d+"), "node-N"),
+    (re.compile(r"\bopened (?:at once|after AGE)"), "opened WHEN"),
     (re.compile(r'("resourceVersion": )"\d+"'), r'\1"VERSION"'),
 )
 _GAPS: Final = re.compile(r" {3,}")
