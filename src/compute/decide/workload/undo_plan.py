@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from compute.api.compute import Workload, WorkloadSpec
 from compute.api.instance_spec import InstanceTemplate
 from compute.decide.deployment.template import restamped
-from compute.decide.overrides import CityTemplates, paused_cities, pinned, pruned
+from compute.decide.overrides import CityTemplates, paused_cities, pinned, pruned, resumed
 from compute.decide.overrides.annotated import cities_of
 from compute.decide.workload import history, spec_diff
 from compute.decide.workload.history import Refusal, Revision
@@ -26,6 +26,7 @@ class UndoChoice:
     to: int = 0
     whole: bool = False  # placements and scale too
     cities: tuple[str, ...] = ()  # all of them if none is named
+    resumes: tuple[str, ...] = ()  # cities that the undo of the whole Workload resumes besides
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,8 @@ def plan_undo(
     if isinstance(undo, Refusal):
         return undo
     written = pruned(replace(workload, spec=undo.spec))
+    if choice.resumes:
+        written = resumed(written, choice.resumes)
     step = UndoStep(cities_of(written), undo.revision, undo.changes)
     return UndoPlan(written, (step,), (), paused_cities(written))
 

@@ -9,6 +9,7 @@
     city_effects    what a change does in each city, and the quota that it needs
     scaling         other numbers of Instances, by flags of their own
     chosen_cities   the cities that a user means
+    staging         a change that reaches some cities first, and waits in the others
     document_errors what is wrong with a document of any kind
     change_phrases  what a change does, in words
     concurrent_changes

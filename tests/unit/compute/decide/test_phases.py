@@ -7,6 +7,7 @@ from compute.api import annotations
 from compute.decide import overrides
 from compute.decide.progress import RolloutVerdict, observe, verdict
 from compute.decide.progress.phases import Phase, PhaseTimeouts
+from compute.decide.progress.rollouts import held_back
 from tests.support.compute.builders import NOW, condition, placement
 from tests.support.compute.progress_builders import (
     BROKEN,
@@ -327,6 +328,15 @@ def test_paused_in_one_city_only():
         ("DFW", Phase.QUEUED),
         ("LHR", Phase.PAUSED),
     ]
+
+
+def test_the_cities_where_a_pause_holds_something_back():
+    """Not those that run the version already, and not those that are not paused."""
+    three = placement("home", "DFW", "LHR", "SIN")
+    deployments = (given(image=OLD), given(city="LHR"), given(image=OLD, city="SIN"))
+    seen = look(overrides.paused(asked(three), ("LHR", "SIN")), deployments)
+
+    assert held_back(seen) == ("SIN",)
 
 
 def test_paused_before_the_first_instance():

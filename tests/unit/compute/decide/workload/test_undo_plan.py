@@ -150,3 +150,12 @@ def test_the_rest_of_the_object_stays():
     plan = undo(before)
 
     assert replace(plan.workload, spec=before.spec) == before
+
+
+def test_an_undo_can_resume_cities():
+    """Those that the undone change had paused; pauses of others stay."""
+    held = paused(version(3), ("DFW", "LHR"))
+    plan = undo(held, resumes=("LHR", "SIN"))
+
+    assert plan.workload == paused(undo(version(3)).workload, ("DFW",))
+    assert plan.paused == ("DFW",)
