@@ -24,7 +24,7 @@ from compute.cli.output.city_rows import (
 )
 from compute.cli.output.formats import show_data
 from compute.cli.output.rollout_screens import RolloutScreen, screen_for
-from compute.cli.output.tables import table
+from compute.cli.output.tables import plain, table
 from compute.cli.output.terminal import is_terminal, width
 from compute.cli.shell.prompts import notify
 from compute.cli.shell.session import Session
@@ -86,7 +86,9 @@ async def follow_rollout(
         show_data(view, output)
     if how is RolloutEnding.DONE:
         if output == "table":
-            notify(f"Rollout complete in {phrases.long_duration(session.now() - started)}.")
+            where = f"in {', '.join(cities)} after" if cities else "in"
+            length = phrases.long_duration(session.now() - started)
+            notify(plain(f"Rollout complete {where} {length}."))
         return Exit.OK
     if output == "table":
         _report(view, session)

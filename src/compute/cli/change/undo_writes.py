@@ -63,15 +63,12 @@ def show_undo(undo: PlannedUndo, session: Session, say: Callable[[str], None]) -
     if view.unchanged_cities:
         say(f"Nothing to undo in {', '.join(view.unchanged_cities)}.")
     notify_paused(view.name, undo.waiting)
-    _notify_kept([city for city in view.paused_cities if city not in undo.waiting], view.name)
-
-
-def _notify_kept(cities: list[str], name: str) -> None:
-    """Say that a pause without effect now is still there."""
-    if cities:
-        resume = typed(f"compute rollout resume {name} --city {','.join(cities)}")
+    kept = [city for city in view.paused_cities if city not in undo.waiting]
+    if kept:
+        only = f" --city {','.join(kept)}" if undo.waiting or undo.choice.cities else ""
+        resume = typed(f"compute rollout resume {view.name}{only}")
         notify(
-            f"Paused in {', '.join(cities)}, where this version runs already: nothing waits there. "
+            f"Paused in {', '.join(kept)}, where this version runs already: nothing waits there. "
             f"Later changes will, until: {resume}"
         )
 

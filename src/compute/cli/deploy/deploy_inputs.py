@@ -26,6 +26,7 @@ from compute.decide.workload_edits.deploy_flags import (
     name_or_removal,
     port,
 )
+from compute.decide.workload_edits.staging import CITY_ORDER, PAUSE_AFTER, StagingFlags
 
 Options = Mapping[str, Any]
 
@@ -72,10 +73,20 @@ class DeployInputs:
     location_selector: str = ""
     note: str = ""
     publishes_nothing: bool = False  # the user asked for a port of HTTP
+    staging: StagingFlags | None = None
 
 
 OPTIONS: Final = frozenset(
-    {"build", "runtime_class", "memory_percent", "revision_note", "files", *(f[0] for f in _FIELDS)}
+    {
+        "build",
+        "runtime_class",
+        "memory_percent",
+        "revision_note",
+        "files",
+        "pause_after",
+        "city_order",
+        *(f[0] for f in _FIELDS),
+    }
 )
 """The names of the parameters that become inputs."""
 
@@ -84,9 +95,10 @@ def read_inputs(options: Options) -> DeployInputs:
     """The meaning of the options, as click has parsed them."""
     _refuse_foreign(options)
     note = _note(options["revision_note"])
+    staging = _staging(options)
     if options["files"]:
         _refuse_beside_files(options)
-        return DeployInputs(files=options["files"], note=note)
+        return DeployInputs(files=options["files"], note=note, staging=staging)
     if not options["name"]:
         hint = "give NAME with --image and --city, or -f FILE"
         raise click.UsageError(f"there is nothing to deploy: {hint}")
@@ -102,6 +114,7 @@ def read_inputs(options: Options) -> DeployInputs:
         location_selector=options["location_selector"] or "",
         note=note,
         publishes_nothing=options["http_port"] is not None,
+        staging=staging,
     )
 
 
@@ -158,6 +171,22 @@ def _refuse_beside_files(options: Options) -> None:
         )
     if options["files"].count("-") > 1:
         raise click.UsageError("stdin can be read only once: give `-f -` one time")
+
+
+def _staging(options: Options) -> StagingFlags | None:
+    order = [code.strip().upper() for text in options["city_order"] for code in text.split(",")]
+    if not all(order):
+        raise click.UsageError(f"{CITY_ORDER}: a city code is empty")
+    if options["pause_after"] is None:
+        if order:
+            raise click.UsageError(f"{CITY_ORDER}: it is for {PAUSE_AFTER}; give both")
+        return None
+    if options["pause_after"] < 1:
+        raise click.UsageError(
+            f"{PAUSE_AFTER}: give 1 or more cities; to hold a change back everywhere, pause the "
+            "workload first with `compute rollout pause`"
+        )
+    return StagingFlags(options["pause_after"], tuple(dict.fromkeys(order)))
 
 
 def _note(text: str | None) -> str:

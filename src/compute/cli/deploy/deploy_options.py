@@ -121,6 +121,14 @@ _OPTIONS: Final = (
         help="Instances of a city that an update may replace at once; an empty text removes it.",
     ),
     click.option(
+        "--pause-after", type=int, metavar="N",
+        help="Change the first N cities only; the others are paused until `compute rollout resume`.",
+    ),
+    click.option(
+        "--city-order", multiple=True, metavar="CODE,...", shell_complete=values.cities,
+        help="The order of the cities for --pause-after; cities without a place come last.",
+    ),
+    click.option(
         "--set", "settings", multiple=True, metavar="PATH=VALUE",
         help="Any field, such as spec.placements[default].scaleSettings.minReplicas=2.",
     ),

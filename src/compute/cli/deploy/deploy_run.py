@@ -1,14 +1,11 @@
 """A deploy from its plan to the end of its rollouts."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from datetime import timedelta
-
 from compute.api.compute import Workload
 from compute.cli.change.planned_changes import PlannedChange
 from compute.cli.change.planned_writes import create_network, written
-from compute.cli.change.rollout_follow import follow_rollout
 from compute.cli.deploy.deploy_inputs import DeployInputs
+from compute.cli.deploy.deploy_mode import DeployMode
+from compute.cli.deploy.deploy_wait import StoredChange, follow_changes, say_how_to_look
 from compute.cli.deploy.plan_text import plan_text, result_line
 from compute.cli.deploy.planning import DeployPlan, plan_of
 from compute.cli.deploy.saved_manifest import SavedManifest, manifest_to_save
@@ -18,33 +15,11 @@ from compute.cli.invocation import typed
 from compute.cli.output.formats import show_data, show_names
 from compute.cli.output.tables import plain
 from compute.cli.shell.access_gate import require_access
-from compute.cli.shell.prompts import can_ask, confirmed, notify
+from compute.cli.shell.prompts import confirmed, notify
 from compute.cli.shell.session import Session
 from compute.cli.streams import show
 from compute.views.deploy_plans import action_of
-
-
-@dataclass(frozen=True, slots=True)
-class DeployMode:
-    """How far a deploy goes, and what it prints."""
-
-    yes: bool
-    output: str
-    dry_run: str | None  # client or server
-    diff: bool
-    exit_code: bool
-    detach: bool
-    timeout: timedelta
-    save: str | None
-
-    @property
-    def writes(self) -> bool:
-        return self.dry_run is None and not self.diff
-
-    @property
-    def asks(self) -> bool:
-        """Whether a person has to answer questions."""
-        return not self.yes and can_ask()
+from kubekit.api.meta import Object
 
 
 async def run_deploy(session: Session, inputs: DeployInputs, mode: DeployMode) -> int:
@@ -59,6 +34,8 @@ async def run_deploy(session: Session, inputs: DeployInputs, mode: DeployMode) -
     if mode.output == "table" or (mode.asks and mode.writes):
         say = notify if mode.writes else show
         say(plan_text(plan.view, session.target.where))
+        for note in plan.notes:
+            notify(f"\n{plain(note)}")
     if not mode.writes:
         return await _dry(session, plan, mode, saved)
     if not _goes_on(plan, mode):
@@ -91,6 +68,8 @@ def _unchanged(
         verb = "is" if len(plan.changes) == 1 else "are"
         say = notify if mode.writes else show
         say(f"No changes: {plain(titles)} {verb} as wanted.")
+        for note in plan.notes:
+            notify(plain(note))
     return Exit.OK
 
 
@@ -160,23 +139,32 @@ async def _write(
     mode: DeployMode,
     saved: SavedManifest | None,
 ) -> int:
-    for change in plan.changes:
-        if change.is_change:
-            await written(session, change)
-        if mode.output == "table":
-            notify(result_line(change.title, action_of(change.existing, change.wanted)))
+    stored = [await _write_one(session, change, mode) for change in plan.changes]
     if saved is not None:
         saved.write()
     if mode.output == "table":
         await _say_what_follows(session, plan, inputs)
-    names = [c.wanted.metadata.name for c in plan.workloads if c.is_change]
-    if mode.detach or not names:
+    changes = [
+        StoredChange(change, workload)
+        for change, workload in zip(plan.changes, stored, strict=True)
+        if change.is_change and isinstance(workload, Workload)
+    ]
+    if mode.detach or not changes:
         _emit(plan, mode)
-        _say_how_to_look(names, mode)
+        if mode.output == "table":
+            say_how_to_look(changes)
         return Exit.OK
     if mode.output == "name":
         _emit(plan, mode)
-    return await _follow(session, plan.workloads, mode)
+    return await follow_changes(session, changes, mode)
+
+
+async def _write_one(session: Session, change: PlannedChange, mode: DeployMode) -> Object:
+    """Write a change, if it is one, and say so. The result is the object as it is then."""
+    stored = await written(session, change) if change.is_change else change.wanted
+    if mode.output == "table":
+        notify(result_line(change.title, action_of(change.existing, change.wanted)))
+    return stored
 
 
 async def _say_what_follows(session: Session, plan: DeployPlan, inputs: DeployInputs) -> None:
@@ -186,29 +174,3 @@ async def _say_what_follows(session: Session, plan: DeployPlan, inputs: DeployIn
     for title, workload in await stale_readers(session, plan.changes):
         restart = typed(f"compute restart {workload}")
         notify(plain(f"{workload} keeps the old values of {title} until: {restart}"))
-
-
-def _say_how_to_look(names: Iterable[str], mode: DeployMode) -> None:
-    if mode.output == "table":
-        for name in names:
-            notify(f"Not waiting. Look again with: {typed(f'compute rollout status {name}')}")
-
-
-async def _follow(session: Session, changes: Iterable[PlannedChange], mode: DeployMode) -> int:
-    """Follow the rollouts one after the other. The first that does not succeed is the result."""
-    failure: Failure | None = None
-    for change in changes:
-        if not change.is_change:
-            continue
-        meta = change.wanted.metadata
-        inside = replace(session, target=replace(session.target, namespace=meta.namespace))
-        try:
-            code = await follow_rollout(inside, meta.name, timeout=mode.timeout, output=mode.output)
-        except Failure as ended:
-            failure = failure or ended
-            continue
-        if code is not Exit.OK:
-            return code
-    if failure is not None:
-        raise failure
-    return Exit.OK

@@ -20,6 +20,7 @@ from compute.cli.deploy.references import (
     surroundings,
     with_keys,
 )
+from compute.cli.deploy.staged_changes import staged_change, stages_note
 from compute.cli.exits import Exit, Failure
 from compute.cli.shell.session import Session
 from compute.decide import validation
@@ -60,6 +61,11 @@ class DeployPlan:
         return tuple(c for c in self.changes if isinstance(c.wanted, Workload))
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """Why stages that were asked for have no effect."""
+        return tuple(filter(None, map(stages_note, self.changes)))
+
+    @property
     def new_namespaces(self) -> frozenset[str]:
         """Namespaces that do not exist before the deploy, so that a server cannot check what is in them."""
         new = (c.wanted for c in self.changes if c.existing is None)
@@ -75,6 +81,7 @@ async def plan_of(session: Session, inputs: DeployInputs) -> DeployPlan:
     else:
         around = await surroundings(session)
         changes = (await _of_flags(session, inputs, around),)
+    changes = tuple(staged_change(change, inputs.staging) for change in changes)
     wanted = [change.wanted for change in changes]
     missing = await missing_networks(
         session,

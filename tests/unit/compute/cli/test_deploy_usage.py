@@ -49,6 +49,14 @@ WRONG = (
     ("deploy web --exit-code", "--exit-code: it is for --diff and --dry-run; leave it out"),
     ("deploy web --detach --timeout 5m", "--timeout: with --detach there is no wait; leave it out"),
     ("deploy web --dry-run --timeout 5m", "--timeout: with --dry-run there is no wait; leave it out"),
+    ("deploy web --city-order LHR", "--city-order: it is for --pause-after; give both"),
+    ("diff web --pause-after 1 --city-order LHR,", "--city-order: a city code is empty"),
+    ("deploy web --pause-after 0", "--pause-after: give 1 or more cities; to hold a change back "
+     "everywhere, pause the workload first with `compute rollout pause`"),
+    ("deploy web --auto-undo --detach", "--auto-undo: with --detach no rollout can fail; leave one out"),
+    ("deploy web --auto-undo --diff", "--auto-undo: with --diff no rollout can fail; leave one out"),
+    ("deploy -f a.yaml --auto-undo --dry-run", "--auto-undo: with --dry-run no rollout can fail; leave "
+     "one out"),
     ("deploy web --imgae x", "no such option: --imgae; did you mean --image?"),
     ("diff", "there is nothing to deploy: give NAME with --image and --city, or -f FILE"),
     ("destroy web --timeout 5m", "--timeout: without --wait there is no wait; give both"),
