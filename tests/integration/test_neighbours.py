@@ -141,7 +141,6 @@ def test_entitlements_wait_for_the_time_or_the_hand_that_is_set():
     """A delay, then by hand, then by itself again: changed at run time."""
 
     async def story(world: Watched) -> None:
-        await world.rest()
         await settings(world, "core", "entitlements", delaySeconds="120")
         await entitle(world, "first")
         await world.named(PROJECT, ServiceEntitlement, "first", "", _is("PendingApproval"))

@@ -3,10 +3,9 @@
 The buckets themselves are in the core plane, which is closed to the users of projects. A copy has the
 same name, namespace, labels, spec and status. It is changed back when it was changed.
 
-A difference is copied a second after it was seen, so many changes of a bucket share one write, and one
-that was undone meanwhile needs none. Caches only tell that there may be a difference: what is written
-follows from the bucket and the copy as they are then. A process that observes one of them late would
-otherwise undo what another one has copied.
+A bucket is copied at most once a second, so many changes share one write. Caches only tell that there
+may be a difference: what is written follows from the bucket and the copy as they are then. A process
+that observes one of them late would otherwise undo what another one has copied.
 """
 
 import asyncio
@@ -29,7 +28,7 @@ from kubekit.runtime.controller_factory import ControllerFactory
 from kubekit.runtime.requests import DONE, ClusterName, Request, Result
 from kubekit.runtime.sources import mapped
 
-_DELAY: Final = timedelta(seconds=1)
+_PACE: Final = timedelta(seconds=1)
 
 
 class BucketCopies:
@@ -37,21 +36,19 @@ class BucketCopies:
 
     def __init__(self, planes: ServicePlanes) -> None:
         self._planes = planes
-        # When a difference is to be copied, by plane and name. Planes that are disengaged are forgotten.
-        self._due: WeakKeyDictionary[Cluster, dict[str, float]] = WeakKeyDictionary()
+        # From when on a bucket may be copied again, by plane and name, while the plane is engaged.
+        self._next: WeakKeyDictionary[Cluster, dict[str, float]] = WeakKeyDictionary()
 
     async def reconcile(self, request: Request) -> Result:
         """A request names the project as its cluster, and the bucket."""
         plane, core = self._planes.projects.get(request.cluster), self._planes.core.sole()
-        due = self._due.setdefault(plane, {})
         if _is_copied(_cached(plane, request), _of(plane, _cached(core, request))):
-            due.pop(request.name, None)
             return DONE
-        now = asyncio.get_running_loop().time()
-        early = due.setdefault(request.name, now + _DELAY.total_seconds()) - now
+        now, times = asyncio.get_running_loop().time(), self._next.setdefault(plane, {})
+        early = times.get(request.name, now) - now
         if early > 0:
             return Result(requeue_after=timedelta(seconds=early))
-        del due[request.name]  # a copy that fails is due again after the same time
+        times[request.name] = now + _PACE.total_seconds()  # even if it fails
         await self._copy(plane, core, request.name)
         return DONE
 
@@ -83,8 +80,10 @@ def _cached(cluster: Cluster, request: Request) -> AllowanceBucket | None:
 
 
 def _of(plane: Cluster, bucket: AllowanceBucket | None) -> AllowanceBucket | None:
-    """The bucket, if it is of the project of this plane."""
-    return bucket if bucket and bucket.spec.consumer_ref.name == plane.name else None
+    """The bucket, if it is of the project of this plane and says anything yet."""
+    if bucket is None or bucket.status.last_reconciliation is None:
+        return None
+    return bucket if bucket.spec.consumer_ref.name == plane.name else None
 
 
 def _is_copied(copy: AllowanceBucket | None, bucket: AllowanceBucket | None) -> bool:
