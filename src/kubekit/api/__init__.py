@@ -17,17 +17,46 @@ Kubernetes itself are in `kinds`, selectors in `selectors`, the validation of st
     Status                 a refusal as the API sends it
     FieldError             what is wrong with one field
     crd                    the CustomResourceDefinition of a class
+
+A name is imported when it is first used, because `kubekit.api.times` alone should not load a schema.
 """
 
-from kubekit.api.crd_generation import crd
-from kubekit.api.errors import ApiError
-from kubekit.api.fields import FieldError
-from kubekit.api.meta import Condition, Object, ObjectMeta, OwnerReference
-from kubekit.api.quantity import Quantity
-from kubekit.api.resource import Resource
-from kubekit.api.scheme import decode, register
-from kubekit.api.status import Status
-from kubekit.api.wire import Rule, Wire
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from kubekit.api.crd_generation import crd
+    from kubekit.api.errors import ApiError
+    from kubekit.api.fields import FieldError
+    from kubekit.api.meta import Condition, Object, ObjectMeta, OwnerReference
+    from kubekit.api.quantity import Quantity
+    from kubekit.api.resource import Resource
+    from kubekit.api.scheme import decode, register
+    from kubekit.api.status import Status
+    from kubekit.api.wire import Rule, Wire
+else:
+    _MODULES: Final = {
+        "ApiError": "errors",
+        "Condition": "meta",
+        "FieldError": "fields",
+        "Object": "meta",
+        "ObjectMeta": "meta",
+        "OwnerReference": "meta",
+        "Quantity": "quantity",
+        "Resource": "resource",
+        "Rule": "wire",
+        "Status": "status",
+        "Wire": "wire",
+        "crd": "crd_generation",
+        "decode": "scheme",
+        "register": "scheme",
+    }
+
+    def __getattr__(name: str) -> object:
+        if name not in _MODULES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+
 
 __all__ = [
     "ApiError",
