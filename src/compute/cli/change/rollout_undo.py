@@ -1,38 +1,15 @@
 """`compute rollout undo`, also `compute rollback`: goes back to an earlier revision."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 
 import click
 
-from compute.api.compute import Workload
-from compute.cli.change.undo_writes import PlannedUndo, planned_undo, show_undo, write_undo
-from compute.cli.change.waiting import ROLLOUT_EXITS, WaitChoice, end_of_rollout, wait_options
-from compute.cli.change.workload_change import read_to_change
+from compute.cli.change.wait_options import ROLLOUT_EXITS, wait_options
 from compute.cli.completion import values
-from compute.cli.exits import Exit, Failure
-from compute.cli.output.formats import output_option, show_views
+from compute.cli.output.formats import output_option
 from compute.cli.shell.commands import command as compute_command
 from compute.cli.shell.parameters import city_option, workload_argument
-from compute.cli.shell.prompts import can_ask, confirmed, notify
-from compute.cli.shell.session import Session, in_project
-from compute.cli.streams import show
-from compute.decide.workload import history
-from compute.decide.workload.history import Refusal
-from compute.decide.workload.undo_plan import UndoChoice
-from compute.views.changes import UndoView
-from compute.views.reading import ProjectReader
-from kubekit.api.kinds.core import ConfigMap
-
-
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    name: str
-    choice: UndoChoice
-    dry_run: bool
-    yes: bool
-    wait: WaitChoice
 
 
 @compute_command(
@@ -78,74 +55,16 @@ def command(  # noqa: PLR0913 -- one parameter for each option
     It is a change like any other: the history gets a new revision, and nothing of it is rewritten. In
     single cities the earlier template stays until the next change of the workload.
     """
-    if cities and not template_only:
-        raise click.UsageError("--all is about the whole workload: leave out --city")
-    wanted = _Wanted(
-        name,
-        UndoChoice(revision, whole=not template_only, cities=tuple(cities)),
-        dry_run,
-        yes,
-        WaitChoice(wait, timeout, output),
+    from compute.cli.change.rollout_undo_run import run  # noqa: PLC0415 -- not for help
+
+    return run(
+        name=name,
+        revision=revision,
+        template_only=template_only,
+        cities=cities,
+        dry_run=dry_run,
+        yes=yes,
+        wait=wait,
+        timeout=timeout,
+        output=output,
     )
-    return in_project(lambda session: _undo(session, wanted))
-
-
-async def _undo(session: Session, wanted: _Wanted) -> Exit:
-    output = wanted.wait.output
-    workload = await read_to_change(session, wanted.name, wanted.choice.cities)
-    undo = await _planned(session, workload, wanted.choice)
-    asks = not (wanted.yes or wanted.dry_run) and can_ask()
-    if output == "table" or asks:
-        show_undo(undo, session, show if wanted.dry_run else notify)
-    if wanted.dry_run:
-        _finish(undo.view(written=False), output)
-        return Exit.OK
-    if asks and not confirmed("Undo?", default=True):
-        notify("Aborted: nothing was changed.")
-        return Exit.OK
-    await write_undo(session, undo)
-    cities = _cities(undo)
-    _finish(undo.view(written=True), output, cities)
-    return await end_of_rollout(session, wanted.name, wanted.wait, cities)
-
-
-async def _planned(session: Session, workload: Workload, choice: UndoChoice) -> PlannedUndo:
-    revisions = await ProjectReader(session.client, session.namespace).history(
-        workload.metadata.name
-    )
-    undo = await planned_undo(session, workload, revisions, choice)
-    if isinstance(undo, PlannedUndo):
-        return undo
-    raise _refused(workload, revisions, choice, undo)
-
-
-def _refused(
-    workload: Workload, revisions: ConfigMap | None, choice: UndoChoice, refusal: Refusal
-) -> Failure:
-    name = workload.metadata.name
-    where = f" in {', '.join(choice.cities)}" if choice.cities else ""
-    known = {revision.rev for revision in history.revisions(revisions)}
-    is_unknown = bool(choice.to and known) and choice.to not in known
-    return Failure(
-        f"workload {name} cannot be undone{where}: {refusal.why}",
-        Exit.NOT_FOUND if is_unknown else Exit.ERROR,
-        next_step=f"compute rollout history {name}",
-    )
-
-
-def _cities(undo: PlannedUndo) -> tuple[str, ...]:
-    """The cities to follow; all of them unless some were named."""
-    return (
-        tuple(city for step in undo.plan.steps for city in step.cities)
-        if undo.choice.cities
-        else ()
-    )
-
-
-def _finish(view: UndoView, output: str, cities: Sequence[str] = ()) -> None:
-    if output != "table":
-        show_views("workload", [view], view, output)
-    elif view.written:
-        show(f"workload/{view.name} undone" + (f" in {', '.join(cities)}" if cities else ""))
-    else:
-        notify("Dry run: nothing was changed.")

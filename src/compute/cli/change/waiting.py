@@ -1,26 +1,14 @@
-"""``--wait`` and ``--no-wait``, for the commands that start a rollout."""
+"""The end of a rollout that a command started, for ``--wait``."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TypeVar
-
-import click
 
 from compute.cli.change.rollout_follow import follow_rollout
 from compute.cli.exits import Exit
 from compute.cli.invocation import typed
-from compute.cli.shell.parameters import timeout_option
 from compute.cli.shell.prompts import notify
 from compute.cli.shell.session import Session
-
-T = TypeVar("T")
-
-ROLLOUT_EXITS = (
-    Exit.NOT_YET, Exit.FAILED, Exit.UNKNOWN, Exit.BLOCKED, Exit.NOT_FOUND, Exit.CONFLICT,
-    Exit.TIMED_OUT, Exit.INTERRUPTED,
-)  # fmt: skip
-"""How a command that waits for a rollout can end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,19 +18,6 @@ class WaitChoice:
     wait: bool
     timeout: timedelta
     output: str
-
-
-def wait_options(*, default: bool) -> Callable[[Callable[..., T]], Callable[..., T]]:
-    """``--wait/--no-wait`` and ``--timeout``. The command gets them as ``wait`` and ``timeout``."""
-
-    def decorated(function: Callable[..., T]) -> Callable[..., T]:
-        option = click.option(
-            "--wait/--no-wait", " /--detach", "wait", default=default, show_default=True,
-            help="Wait for the end of the rollout, which goes on without the command too.",
-        )  # fmt: skip
-        return option(timeout_option()(function))
-
-    return decorated
 
 
 async def end_of_rollout(

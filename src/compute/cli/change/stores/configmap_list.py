@@ -1,11 +1,8 @@
 """`compute configmaps list`: ConfigMaps with their keys, and never a value."""
 
-from compute.cli.change.stores.store_commands import list_stores
 from compute.cli.exits import Exit
 from compute.cli.output.formats import output_option
 from compute.cli.shell.commands import command as compute_command
-from compute.cli.shell.session import in_project
-from kubekit.api.kinds.core import ConfigMap
 
 
 @compute_command(
@@ -16,4 +13,6 @@ from kubekit.api.kinds.core import ConfigMap
 @output_option("table", "wide", "json", "yaml", "name")
 def command(output: str) -> int:
     """List ConfigMaps with their keys, and the workloads that use them. Values are not shown."""
-    return in_project(lambda session: list_stores(session, ConfigMap, output))
+    from compute.cli.change.stores.configmap_list_run import run  # noqa: PLC0415 -- not for help
+
+    return run(output)

@@ -1,11 +1,8 @@
 """`compute secrets list`: Secrets with their keys, and never a value."""
 
-from compute.cli.change.stores.store_commands import list_stores
 from compute.cli.exits import Exit
 from compute.cli.output.formats import output_option
 from compute.cli.shell.commands import command as compute_command
-from compute.cli.shell.session import in_project
-from kubekit.api.kinds.core import Secret
 
 
 @compute_command(
@@ -14,4 +11,6 @@ from kubekit.api.kinds.core import Secret
 @output_option("table", "wide", "json", "yaml", "name")
 def command(output: str) -> int:
     """List Secrets with their keys, and the workloads that use them. Values are not shown."""
-    return in_project(lambda session: list_stores(session, Secret, output))
+    from compute.cli.change.stores.secret_list_run import run  # noqa: PLC0415 -- not for help
+
+    return run(output)

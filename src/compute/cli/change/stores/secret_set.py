@@ -2,13 +2,10 @@
 
 from collections.abc import Sequence
 
-from compute.cli.change.stores.assignments import assignment_options, read_change
-from compute.cli.change.stores.store_commands import check_name, set_values
+from compute.cli.change.stores.assignments import assignment_options
 from compute.cli.exits import Exit
 from compute.cli.output.formats import output_option
 from compute.cli.shell.commands import command as compute_command
-from compute.cli.shell.session import in_project
-from kubekit.api.kinds.core import Secret
 
 
 @compute_command(
@@ -36,6 +33,6 @@ def command(
     are. Values are kept byte for byte, a newline at the end of a file included, and are never printed.
     What other users of this machine must not see belongs in a file or on stdin.
     """
-    check_name(Secret, name)
-    change = read_change(assignments, files, env_files, hidden=True)
-    return in_project(lambda session: set_values(session, Secret, name, change, output))
+    from compute.cli.change.stores.secret_set_run import run  # noqa: PLC0415 -- not for help
+
+    return run(name, assignments, files, env_files, output)

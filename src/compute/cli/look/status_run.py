@@ -1,0 +1,117 @@
+"""What `compute status` does."""
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from datetime import datetime
+
+from compute.cli.change.workload_change import read_workload
+from compute.cli.exits import Exit
+from compute.cli.invocation import typed
+from compute.cli.output import phrases
+from compute.cli.output.city_rows import (
+    STATUS_HEADERS,
+    coloured,
+    next_steps,
+    status_row,
+    without_single_placement,
+)
+from compute.cli.output.formats import show_views
+from compute.cli.output.tables import plain, table
+from compute.cli.output.terminal import width
+from compute.cli.output.workload_rows import fleet_line, fleet_table
+from compute.cli.shell.prompts import notify
+from compute.cli.shell.session import Session, in_project
+from compute.cli.streams import show
+from compute.views.reading import ProjectReader
+from compute.views.workloads import (
+    RevisionSummary,
+    WorkloadView,
+    workload_view,
+    workload_views,
+    worst_first,
+)
+from kubekit.api import times
+
+
+def run(name: str | None, output: str) -> int:
+    """Run it. The arguments are those of the command."""
+    return in_project(lambda session: _status(session, name, output))
+
+
+async def _status(session: Session, name: str | None, output: str) -> Exit:
+    return await (_one(session, name, output) if name else _all(session, output))
+
+
+async def _one(session: Session, name: str, output: str) -> Exit:
+    reader = ProjectReader(session.client, session.namespace)
+    await read_workload(session, name)
+    objects, revisions = await asyncio.gather(reader.of_workload(name), reader.history(name))
+    now = session.now()
+    view = workload_view(
+        objects.workloads[0], objects.deployments, objects.instances, now, revisions
+    )
+    if output in {"table", "wide"}:
+        show("\n".join(_screen(view, session, now)))
+    else:
+        show_views("workload", [view], view, output)
+    return Exit.OK
+
+
+async def _all(session: Session, output: str) -> Exit:
+    objects = await ProjectReader(session.client, session.namespace).everything()
+    now = session.now()
+    views = worst_first(
+        workload_views(objects.workloads, objects.deployments, objects.instances, now)
+    )
+    if output not in {"table", "wide"}:
+        show_views("workload", views, views, output)
+    elif views:
+        show(fleet_table(views, now, wide=output == "wide"))
+        notify(f"\n{fleet_line(views)}")
+        _suggest(views)
+    else:
+        notify(f"There are no workloads in {session.target.where}, namespace {session.namespace}.")
+        notify(f"Deploy one with: {typed('compute deploy web --image IMAGE --city CITY')}")
+    return Exit.OK
+
+
+def _screen(view: WorkloadView, session: Session, now: datetime) -> list[str]:
+    """All about one Workload, as lines: the header, a row for each city, and what to type next."""
+    lines = [
+        ("Workload", f"{view.name} in {session.target.where}, namespace {view.namespace}"),
+        ("Health", _health(view)),
+        ("Image", view.images or "none: a virtual machine"),
+        ("Type", f"{view.runtime}/{view.instance_type}"),
+        ("Revision", _revision(view.revision, now)),
+        ("Created", f"{phrases.age(view.created_at, now)} ago"),
+    ]
+    header = [f"{label:<10} {plain(text)}" for label, text in lines]
+    headers, rows = without_single_placement(
+        STATUS_HEADERS, [status_row(city, now) for city in view.cities]
+    )
+    body = table(headers, rows, width=width(sys.stdout), style=coloured).split("\n")
+    steps = next_steps(view.worst)
+    after = ["", "Next steps", *steps] if steps else []
+    return [*header, "", *body, *after]
+
+
+def _health(view: WorkloadView) -> str:
+    return f"{view.health.value}: {view.message}"
+
+
+def _revision(revision: RevisionSummary | None, now: datetime) -> str:
+    if revision is None:
+        return "none recorded yet"
+    by = f" by {revision.actor}" if revision.actor else ""
+    note = f' "{revision.note}"' if revision.note else ""
+    when = phrases.age(times.parse(revision.at), now) if revision.at else ""
+    ago = f", {when} ago" if when else ""
+    return f"{revision.number} ({revision.changes}{by}{ago}){note}"
+
+
+def _suggest(views: Sequence[WorkloadView]) -> None:
+    """The command that shows more of the worst Workload."""
+    worst = views[0]
+    if worst.worst:
+        notify(f"Look closer with: {typed(f'compute status {worst.name}')}")
