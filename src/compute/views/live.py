@@ -12,7 +12,7 @@ says since when; a refusal, such as of an expired token, is raised by `changed`.
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -27,6 +27,7 @@ from kubekit.environment import ExecutionEnvironment
 _FINAL: Final = (Unauthorized, Forbidden)  # repeating the request does not help
 _DELETED: Final = "DELETED"
 _BOOKMARK: Final = "BOOKMARK"
+_PATIENCE: Final = 60.0  # seconds; then the wait is repeated
 
 
 class LiveObjects:
@@ -39,6 +40,7 @@ class LiveObjects:
         self._lost: dict[type[Object], datetime] = {}
         self._refusal: ApiError | None = None
         self._change = asyncio.Event()
+        self._started = environment.now()
 
     def all(self, kind: type[K]) -> tuple[K, ...]:
         """The objects of a kind, by name."""
@@ -59,26 +61,29 @@ class LiveObjects:
         return min(self._lost.values(), default=None)
 
     def seen_at(self) -> datetime:
-        """The time that the objects are from: now, or when the server was last reached."""
-        return self.lost_since or self._environment.now()
+        """The time that the objects are from: now, or when the server was last reached.
+
+        Until all kinds are listed that is the start: nothing that was seen later is complete.
+        """
+        return self.lost_since or (self._environment.now() if self.complete else self._started)
 
     async def changed(self, limit: float) -> bool:
         """Wait for a change, at most ``limit`` seconds. False if there was none."""
-        try:
+        with suppress(TimeoutError):
             async with asyncio.timeout(limit):
                 await self._change.wait()
-        except TimeoutError:
-            return False
-        finally:
-            if self._refusal is not None:
-                raise self._refusal
+        if self._refusal is not None:
+            raise self._refusal
+        is_change = self._change.is_set()
         self._change.clear()
-        return True
+        return is_change
 
-    async def listed(self) -> None:
-        """Wait until every kind has been listed once."""
-        while not self.complete and self.lost_since is None:
-            await self.changed(60.0)
+    async def listed(self, limit: float | None = None) -> None:
+        """Wait until every kind is listed, or the server is lost; at most ``limit`` seconds."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(limit):
+                while not self.complete and self.lost_since is None:
+                    await self.changed(_PATIENCE)
 
     async def keep(
         self, client: Client, kind: type[K], namespace: str, options: ListOptions
@@ -94,8 +99,10 @@ class LiveObjects:
                     found.update((item.metadata.name, item) for item in step.items)
                     if step.is_last:
                         self._replace(kind, found)
+                elif step.type == _DELETED:
+                    self._remove(kind, step.name)
                 elif step.type != _BOOKMARK and step.object is not None:
-                    self._apply(kind, step.object, gone=step.type == _DELETED)
+                    self._put(kind, step.object)
 
     def _replace(self, kind: type[Object], objects: Mapping[str, Object]) -> None:
         self._objects[kind] = dict(objects)
@@ -103,19 +110,19 @@ class LiveObjects:
         self._lost.pop(kind, None)
         self._change.set()
 
-    def _apply(self, kind: type[Object], obj: Object, *, gone: bool) -> None:
-        known = self._objects[kind]
-        if gone:
-            known.pop(obj.metadata.name, None)
-        else:
-            known[obj.metadata.name] = obj
+    def _put(self, kind: type[Object], obj: Object) -> None:
+        self._objects[kind][obj.metadata.name] = obj
+        self._change.set()
+
+    def _remove(self, kind: type[Object], name: str) -> None:
+        self._objects[kind].pop(name, None)
         self._change.set()
 
     def _report(self, kind: type[Object], error: Exception | None) -> None:
         if error is None:
             self._lost.pop(kind, None)
-        elif isinstance(error, NotServed):
-            self._listed.add(kind)  # an older server: there are none
+        elif isinstance(error, NotServed):  # an older server, or a project that is gone
+            self._replace(kind, {})
         elif isinstance(error, _FINAL):
             self._refusal = error
         else:

@@ -17,6 +17,7 @@ from kubekit.client.options import ListOptions
 from kubekit.environment import ExecutionEnvironment
 
 _TICK: Final = 1.0  # seconds between two judgements while nothing changes
+_PATIENCE: Final = 10.0  # seconds until a rollout is judged without a complete list
 _BURST: Final = 0.1  # seconds in which further changes become part of the same step
 
 
@@ -41,8 +42,9 @@ class LiveRollout:
 
     async def step(self) -> Rollout:
         """The rollout after the next change, or after a second without one."""
-        await self._live.listed()
-        if self._rollout is not None and await self._live.changed(_TICK):
+        if self._rollout is None:
+            await self._live.listed(_PATIENCE)
+        elif await self._live.changed(_TICK):
             await asyncio.sleep(_BURST)
         if self._live.complete:
             self._workload = self._present()
