@@ -5,7 +5,9 @@ it. An older server, or a role with fewer rights, must not take the rest away.
 """
 
 import asyncio
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -31,22 +33,30 @@ class ProjectObjects:
 
     def of(self, workload: Workload) -> "ProjectObjects":
         """What belongs to one Workload."""
-        uid, name = workload.metadata.uid, workload.metadata.name
-        deployments = tuple(d for d in self.deployments if d.spec.workload_ref.uid == uid)
-        known = {d.metadata.name for d in deployments}
-        instances = tuple(
-            i for i in self.instances if joins.deployment_name(i) in known or _names(i, name, uid)
-        )
-        return ProjectObjects((workload,), deployments, instances)
+        return replace(self, workloads=(workload,)).by_workload()[workload.metadata.uid]
+
+    def by_workload(self) -> Mapping[str, "ProjectObjects"]:
+        """What belongs to each Workload, by the uid of the Workload."""
+        uids = {w.metadata.name: w.metadata.uid for w in self.workloads}
+        deployments: defaultdict[str, list[WorkloadDeployment]] = defaultdict(list)
+        instances: defaultdict[str, list[Instance]] = defaultdict(list)
+        owners = {d.metadata.name: d.spec.workload_ref.uid for d in self.deployments}
+        for deployment in self.deployments:
+            deployments[deployment.spec.workload_ref.uid].append(deployment)
+        for instance in self.instances:
+            recorded = instance.metadata.labels.get(labels.WORKLOAD_UID)
+            named = recorded or uids.get(joins.workload_name(instance), "")
+            for uid in {named, owners.get(joins.deployment_name(instance), "")}:
+                instances[uid].append(instance)
+        return {
+            uid: ProjectObjects((workload,), tuple(deployments[uid]), tuple(instances[uid]))
+            for workload in self.workloads
+            for uid in (workload.metadata.uid,)
+        }
 
     def snapshot(self, at: datetime) -> RolloutSnapshot:
         """The objects of the first Workload, for a judgement of its rollout."""
         return RolloutSnapshot(self.workloads[0], self.deployments, self.instances, at)
-
-
-def _names(instance: Instance, name: str, uid: str) -> bool:
-    recorded = instance.metadata.labels.get(labels.WORKLOAD_UID)
-    return recorded == uid if recorded else joins.workload_name(instance) == name
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +85,10 @@ class ProjectReader:
     async def history(self, workload: str) -> ConfigMap | None:
         """The revisions of a Workload; None where there are none."""
         return await self.client.find(ConfigMap, names.history(workload), self.namespace)
+
+    async def known_history(self, workload: str) -> ConfigMap | None:
+        """The same; None as well where the user may not read it, for a view that can do without."""
+        return await self.if_found(ConfigMap, names.history(workload))
 
     async def all(self, kind: type[K], options: ListOptions = EVERYTHING) -> tuple[K, ...]:
         """Every object of a kind in the namespace, or in the project for a kind without one."""
