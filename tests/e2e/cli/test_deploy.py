@@ -268,7 +268,7 @@ def test_a_user_who_may_not(compute, name):
     assert done.code == 1, done
     assert done.stdout == ""
     assert done.stderr.startswith("Error: no permission in project demo: ")
-    assert done.stderr.endswith("\nNext:  compute config view\n")
+    assert done.stderr.endswith(f"\nNext:  compute config view --kubeconfig {file}\n")
 
 
 def test_a_question_on_a_terminal(shop, name):

@@ -71,6 +71,8 @@ def _break(compute: CommandLine) -> None:
         settle(data, "demo", Instance, has_reason(FAILURES[name][0]))
     for name in ("unconnected", "cut", "homeless"):
         settle(data, "demo", WorkloadDeployment, has_reason(FAILURES[name][0]))
+    for name in IMAGES:  # until waiting is known not to help
+        assert compute("rollout", "status", name).code == 4
 
 
 def _deploy(

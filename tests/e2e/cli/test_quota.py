@@ -3,35 +3,17 @@
 import pytest
 
 from compute.api.compute import Instance
-from compute.api.quota import BUCKETS, AllowanceBucket
-from compute.app.system_environment import system
-from compute.decide.quota import INSTANCES
-from compute.views.live import live_objects
-from kubekit.client.client import Client
-from tests.support.compute.cli_runner import CommandLine
-from tests.support.compute.cli_world import LIMIT, has_reason, in_plane, make_workload, settle
+from tests.support.compute.cli_world import has_reason, make_workload, settle
+from tests.support.compute.deployed_workloads import until_used
 from tests.support.compute.project_objects import kubeconfig_of
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 
-def until_used(compute: CommandLine, instances: int) -> None:
-    """Wait until the bucket shows so many instances. It is written once a second at most."""
-
-    async def wait(project: Client) -> None:
-        async with live_objects(project, system(), BUCKETS, AllowanceBucket) as live:
-            while not any(
-                each.spec.resource_type == INSTANCES and each.status.allocated == instances
-                for each in live.all(AllowanceBucket)
-            ):
-                await live.changed(LIMIT)
-
-    in_plane(compute.data, f"project-{compute.variables['COMPUTE_PROJECT']}", wait)
-
-
 def test_quota_from_an_empty_project_to_one_that_is_used_up(shop, shop_transcript):
     """The use of each city, and what waits, with what it needs."""
     project = shop.variables["COMPUTE_PROJECT"]
+    until_used(shop, 0)
     assert shop_transcript("quota").code == 0
     make_workload(shop.data, project, "web", "DFW", replicas=8)
     until_used(shop, 8)

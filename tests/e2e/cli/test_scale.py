@@ -4,17 +4,26 @@ import json
 
 import pytest
 
-from tests.support.compute.deployed_workloads import GOOD, deployed
+from tests.support.compute.deployed_workloads import GOOD, deployed, until_used
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
-def web(shop):
+def spread(shop):
     """A Workload with two placements: DFW and LHR, and SIN."""
     deployed(shop, "web", "--city=DFW,LHR", f"--image={GOOD}", revision=1)
     deployed(shop, "web", "--placement=far", "--city=SIN", revision=2)
     return shop
+
+
+@pytest.fixture
+def web(spread):
+    """The same with one instance in each city, whatever an earlier test made of it."""
+    done = spread("scale", "web", "--min=1", "--max=0", "--yes", "--wait")
+    assert done.code == 0, done
+    until_used(spread, 3)
+    return spread
 
 
 def test_before_and_after_in_each_city(web, shop_transcript):

@@ -19,6 +19,7 @@ def fleet(shop):
     make_workload(shop.data, "status", "broken", "LHR", image=BROKEN)
     assert shop("rollout", "status", "web").code == 0
     settle(shop.data, "status", Instance, has_reason("ImageUnavailable"))
+    assert shop("rollout", "status", "broken").code == 4
     return shop
 
 
@@ -99,13 +100,13 @@ def test_on_a_terminal_the_table_is_drawn_over_itself(fleet):
     assert "Error: the rollout of broken failed in LHR" in screen
 
 
-def test_ctrl_c_leaves_the_rollout_alone(fleet):
-    """On a terminal that is no failure; in a script it is an interrupt."""
-    make_workload(fleet.data, "status", "slow", "LHR", image="registry.example.test/team/crash:1")
-    with fleet.terminal("rollout", "status", "slow", "--timeout", "0s") as terminal:
-        terminal.until("slow")
+def test_ctrl_c_leaves_the_rollout_alone(compute, name):
+    """On a terminal that is no failure."""
+    make_workload(compute.data, "demo", name, "LHR", image="registry.example.test/team/crash:1")
+    with compute.terminal("rollout", "status", name, "--timeout", "0s") as terminal:
+        terminal.until(name)
         terminal.type("\x03")
         assert terminal.ended() == 0
         screen = terminal.text()
 
-    assert "The rollout goes on. Look again with: compute rollout status slow" in screen
+    assert f"The rollout goes on. Look again with: compute rollout status {name}" in screen

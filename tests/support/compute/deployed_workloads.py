@@ -1,7 +1,9 @@
 """Workloads of a running world that a test deploys, and the revisions that their history has then."""
 
 from compute.api import names
+from compute.api.quota import BUCKETS, AllowanceBucket
 from compute.app.system_environment import system
+from compute.decide.quota import INSTANCES, MEMORY, VCPUS
 from compute.decide.workload import history
 from compute.views.live import live_objects
 from kubekit.api.kinds.core import ConfigMap
@@ -21,6 +23,17 @@ def deployed(compute: CommandLine, name: str, *flags: str, revision: int) -> Non
     wait_for_revision(compute, name, revision, served=True)
 
 
+def until_used(compute: CommandLine, instances: int) -> None:
+    """Wait until all buckets of the project are there, and show so many instances as used."""
+
+    async def wait(project: Client) -> None:
+        async with live_objects(project, system(), BUCKETS, AllowanceBucket) as live:
+            while not _is_used(live.all(AllowanceBucket), instances):
+                await live.changed(LIMIT)
+
+    in_plane(compute.data, f"project-{compute.variables['COMPUTE_PROJECT']}", wait)
+
+
 def wait_for_revision(
     compute: CommandLine, name: str, revision: int, *, served: bool = False
 ) -> None:
@@ -38,6 +51,11 @@ def wait_for_revision(
                 await live.changed(LIMIT)
 
     in_plane(compute.data, f"project-{compute.variables['COMPUTE_PROJECT']}", wait)
+
+
+def _is_used(buckets: tuple[AllowanceBucket, ...], instances: int) -> bool:
+    used = {each.spec.resource_type: each.status.allocated for each in buckets}
+    return used.keys() >= {INSTANCES, MEMORY, VCPUS} and used[INSTANCES] == instances
 
 
 def _is_active(known: ConfigMap | None, revision: int, *, served: bool) -> bool:
