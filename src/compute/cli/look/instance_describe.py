@@ -3,14 +3,9 @@
 import click
 
 from compute.cli.exits import Exit
-from compute.cli.look.instance_description import instance_description
-from compute.cli.look.instance_evidence import read_evidence
-from compute.cli.output.formats import output_option, show_data
+from compute.cli.output.formats import output_option
 from compute.cli.shell.commands import command as compute_command
 from compute.cli.shell.parameters import instance_argument
-from compute.cli.shell.session import Session, in_project
-from compute.cli.streams import show
-from compute.views.details.instance_details import instance_detail
 
 
 @compute_command(
@@ -30,16 +25,6 @@ def command(name: str, *, show_values: bool, output: str) -> int:
     Its gates with what they wait for, its quota, networks, template, conditions and events; and the
     instance on each plane that you may read, from the project over the hub to the cell.
     """
-    in_project(lambda session: _describe(session, name, output, show_values=show_values))
-    return Exit.OK
+    from compute.cli.look.instance_describe_run import run  # noqa: PLC0415 -- not for help
 
-
-async def _describe(session: Session, name: str, output: str, *, show_values: bool) -> None:
-    evidence = await read_evidence(session, name)
-    now = session.now()
-    detail = instance_detail(evidence, now, show_values=show_values)
-    if output == "table":
-        where = f"{session.target.where}, namespace {session.namespace}"
-        show("\n".join(instance_description(detail, where, now)))
-    else:
-        show_data(detail, output)
+    return run(name, show_values=show_values, output=output)

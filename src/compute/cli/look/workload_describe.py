@@ -1,47 +1,11 @@
 """`compute workloads describe`: all about a workload on one screen."""
 
-import asyncio
-import sys
-from collections.abc import Iterator, Sequence
-from datetime import datetime
-from typing import Final
-
 import click
 
-from compute.cli.change.workload_change import read_workload
 from compute.cli.exits import Exit
-from compute.cli.look.event_lines import event_lines
-from compute.cli.output import phrases
-from compute.cli.output.city_rows import (
-    STATUS_HEADERS,
-    coloured,
-    next_steps,
-    status_row,
-    without_single_placement,
-)
-from compute.cli.output.formats import output_option, show_data
-from compute.cli.output.runtime_lines import runtime_lines
-from compute.cli.output.sections import condition_lines, header, section, wrapped_rows
-from compute.cli.output.tables import table
-from compute.cli.output.terminal import width
+from compute.cli.output.formats import output_option
 from compute.cli.shell.commands import command as compute_command
 from compute.cli.shell.parameters import workload_argument
-from compute.cli.shell.session import Session, in_project
-from compute.cli.streams import show
-from compute.views.details.event_reading import read_events
-from compute.views.details.workload_details import (
-    PlacementView,
-    WorkloadDetail,
-    workload_detail,
-)
-from compute.views.reading import ProjectReader
-from compute.views.workloads import RevisionSummary, WorkloadView, workload_view
-from kubekit.api import times
-
-_POLICIES: Final = {
-    "OrderedReady": "one starts after the other is ready",
-    "Parallel": "all start at once",
-}
 
 
 @compute_command(
@@ -62,103 +26,6 @@ def command(name: str, *, show_values: bool, output: str) -> int:
     Values of environment variables are hidden unless --show-values is given; a value from a secret is
     never shown.
     """
-    in_project(lambda session: _describe(session, name, output, show_values=show_values))
-    return Exit.OK
+    from compute.cli.look.workload_describe_run import run  # noqa: PLC0415 -- not for help
 
-
-async def _describe(session: Session, name: str, output: str, *, show_values: bool) -> None:
-    detail = await _detail(session, name, show_values=show_values)
-    if output in {"table", "wide"}:
-        show("\n".join(description(detail, session.target.where, session.now())))
-    else:
-        show_data(detail, output)
-
-
-async def _detail(session: Session, name: str, *, show_values: bool) -> WorkloadDetail:
-    reader = ProjectReader(session.client, session.namespace)
-    await read_workload(session, name)
-    objects, revisions = await asyncio.gather(reader.of_workload(name), reader.history(name))
-    events = await read_events(reader, objects.deployments, name)
-    now, workload = session.now(), objects.workloads[0]
-    summary = workload_view(workload, objects.deployments, objects.instances, now, revisions)
-    return workload_detail(workload, summary, events, now, show_values=show_values)
-
-
-def description(detail: WorkloadDetail, where: str, now: datetime) -> list[str]:
-    """All about one Workload, as lines."""
-    view = detail.summary
-    return [
-        *_header(view, where, now),
-        "",
-        *_cities(view, now),
-        *section("Placements", wrapped_rows([_placement(p) for p in detail.placements])),
-        *runtime_lines(detail.runtime),
-        *section("Labels", sorted(f"{key}={value}" for key, value in detail.labels.items())),
-        *section("Set by users", list(_settings(detail, now))),
-        *section("Conditions", condition_lines(detail.conditions, now)),
-        *section("Events", event_lines(detail.events, now)),
-        *_next_steps(view),
-    ]
-
-
-def _header(view: WorkloadView, where: str, now: datetime) -> list[str]:
-    deleting = f"since {phrases.age(view.deleting_since, now)}" if view.deleting_since else ""
-    return header(
-        [
-            ("Workload", f"{view.name} in {where}, namespace {view.namespace}"),
-            ("Health", f"{view.health}: {view.message}"),
-            ("Type", f"{view.runtime}/{view.instance_type}"),
-            ("Revision", _revision(view.revision, now)),
-            ("Created", f"{phrases.age(view.created_at, now)} ago"),
-            ("Deleting", deleting),
-        ]
-    )
-
-
-def _revision(revision: RevisionSummary | None, now: datetime) -> str:
-    if revision is None:
-        return "none recorded yet"
-    by = f" by {revision.actor}" if revision.actor else ""
-    ago = f", {_ago(revision.at, now)}" if revision.at else ""
-    note = f' "{revision.note}"' if revision.note else ""
-    return f"{revision.number} ({revision.changes}{by}{ago}){note}"
-
-
-def _cities(view: WorkloadView, now: datetime) -> list[str]:
-    headers, rows = without_single_placement(
-        STATUS_HEADERS, [status_row(city, now) for city in view.cities]
-    )
-    return table(headers, rows, width=width(sys.stdout), style=coloured).split("\n")
-
-
-def _placement(placement: PlacementView) -> tuple[str, str, str]:
-    few, most = placement.min_replicas, placement.max_replicas
-    scale = phrases.counted(few, "instance") if most is None else f"{few}..{most} instances"
-    follows = f", following {' and '.join(placement.metrics)}" if placement.metrics else ""
-    text = f"{scale} per city{follows}; {_POLICIES.get(placement.policy, placement.policy)}"
-    return placement.name, ", ".join(placement.cities), text
-
-
-def _settings(detail: WorkloadDetail, now: datetime) -> Iterator[str]:
-    view = detail.summary
-    if view.paused_cities:
-        yield f"Paused in {', '.join(view.paused_cities)}: changes of the template wait there"
-    for city in view.cities:
-        if city.pinned_revision is not None:
-            yield f"{city.city} is pinned to revision {city.pinned_revision} by an undo"
-    for restart in detail.restarts:
-        yield f"{restart.city or 'All cities'} restarted {_ago(restart.at, now)}"
-    for name, at in detail.replaced_instances.items():
-        yield f"Instance {name} replaced {_ago(at, now)}"
-
-
-def _ago(at: str, now: datetime) -> str:
-    try:
-        return f"{phrases.age(times.parse(at), now)} ago"
-    except times.TimeError:
-        return f"at {at}"
-
-
-def _next_steps(view: WorkloadView) -> Sequence[str]:
-    steps = next_steps(view.worst)
-    return ["", "Next steps", *steps] if steps else []
+    return run(name, show_values=show_values, output=output)

@@ -1,13 +1,9 @@
 """`compute workloads get`: a workload as the server has it."""
 
-from compute.api.compute import Workload
-from compute.cli.change.workload_change import read_workload
 from compute.cli.exits import Exit
-from compute.cli.output.formats import output_option, show_data, show_names
+from compute.cli.output.formats import output_option
 from compute.cli.shell.commands import command as compute_command
 from compute.cli.shell.parameters import workload_argument
-from compute.cli.shell.session import Session, in_project
-from kubekit.client.transport import Document, ResourceLocation
 
 
 @compute_command(
@@ -22,18 +18,6 @@ def command(name: str, output: str) -> int:
 
     Fields that this version does not know are there, too.
     """
-    document = in_project(lambda session: read_document(session, name))
-    if output == "name":
-        show_names("workload", [name])
-    else:
-        show_data(document, output)
-    return Exit.OK
+    from compute.cli.look.workload_get_run import run  # noqa: PLC0415 -- not for help
 
-
-async def read_document(session: Session, name: str) -> Document:
-    """The Workload as a document, without the records of who wrote which field."""
-    await read_workload(session, name)
-    location = ResourceLocation(Workload.RESOURCE, session.namespace, name)
-    document = await session.client.raw.get(location)
-    document["metadata"].pop("managedFields", None)
-    return document
+    return run(name, output)

@@ -1,17 +1,11 @@
 """`compute instance-types describe`: one size of instances."""
 
-from collections.abc import Iterator
-
 import click
 
 from compute.cli.completion import values
-from compute.cli.exits import Exit, Failure
-from compute.cli.output.formats import output_option, show_data
+from compute.cli.exits import Exit
+from compute.cli.output.formats import output_option
 from compute.cli.shell.commands import command as compute_command
-from compute.cli.shell.groups import nearest
-from compute.cli.streams import show
-from compute.cli.understand.offered_cities import offered_cities
-from compute.views.project.instance_types import InstanceTypeView, found_type, instance_types
 
 
 @compute_command(
@@ -23,37 +17,6 @@ from compute.views.project.instance_types import InstanceTypeView, found_type, i
 @output_option("table", "json", "yaml")
 def command(name: str, output: str) -> int:
     """Show one size: what it has, how it can be spelled, and where it is offered."""
-    if found_type(name, instance_types()) is None:
-        raise _unknown(name)
-    wanted = found_type(name, instance_types(offered_cities()))
-    assert wanted is not None  # it was found before
-    if output == "table":
-        show("\n".join(_lines(wanted)))
-    else:
-        show_data(wanted, output)
-    return Exit.OK
+    from compute.cli.understand.instance_type_describe_run import run  # noqa: PLC0415 -- not for help
 
-
-def _unknown(name: str) -> Failure:
-    known = {spelling: each.name for each in instance_types() for spelling in _spellings(each)}
-    near = nearest(name.casefold(), known)
-    hint = f"; did you mean {known[near]}?" if near else ""
-    return Failure(
-        f'there is no instance type "{name}"{hint}',
-        Exit.NOT_FOUND,
-        next_step="compute instance-types",
-        reason="NotFound",
-    )
-
-
-def _spellings(each: InstanceTypeView) -> tuple[str, ...]:
-    return each.name, *each.spellings
-
-
-def _lines(each: InstanceTypeView) -> Iterator[str]:
-    yield f"{each.name}{' (the default of a new workload)' if each.default else ''}"
-    yield f"  vCPU:    {each.vcpu:g}"
-    yield f"  Memory:  {each.memory_text}"
-    yield f"  Also:    {', '.join(each.spellings)}"
-    if each.cities is not None:
-        yield f"  Cities:  {', '.join(each.cities) or '-'}"
+    return run(name, output)

@@ -1,33 +1,13 @@
 """`compute quota`: what the project may use, what uses it, and what waits for more."""
 
-import sys
-from collections.abc import Iterator, Sequence
-from datetime import datetime
-from typing import Final
+from collections.abc import Sequence
 
 import click
 
-from compute.api.networking import LocationBinding
-from compute.cli.exits import Exit, Failure
-from compute.cli.output import phrases
-from compute.cli.output.formats import output_option, show_data
-from compute.cli.output.tables import indented, plain, table
-from compute.cli.output.terminal import width
+from compute.cli.exits import Exit
+from compute.cli.output.formats import output_option
 from compute.cli.shell.commands import command as compute_command
 from compute.cli.shell.parameters import city_option
-from compute.cli.shell.prompts import notify
-from compute.cli.shell.session import Session, in_project
-from compute.cli.streams import show
-from compute.cli.understand.city_faults import city_fault
-from compute.decide import city_use
-from compute.decide.quota.units import order, unit_of
-from compute.views.project.quota import QuotaRow, QuotaView, QuotaWaiter, quota_view
-from compute.views.project.quota_reading import QuotaReader
-from compute.views.reading import ProjectReader
-
-_HEADERS: Final = ("RESOURCE", "UNIT", "LIMIT", "USED", "AVAILABLE", "USAGE")
-_WAITING: Final = ("INSTANCE", "CITY", "SINCE", "REASON", "NEEDS")
-_INDENT: Final = 2
 
 
 @compute_command(
@@ -44,72 +24,6 @@ def command(*, cities: Sequence[str], constrained: bool, output: str) -> int:
     The limits are those of the whole project; --city selects the rows of cities and instances.
     JSON and YAML are a list with an entry for each resource.
     """
-    return in_project(lambda session: _quota(session, cities, output, constrained=constrained))
+    from compute.cli.understand.quota_run import run  # noqa: PLC0415 -- not for help
 
-
-async def _quota(
-    session: Session, cities: Sequence[str], output: str, *, constrained: bool
-) -> Exit:
-    objects = await QuotaReader(session.client, session.namespace).objects()
-    view = quota_view(objects, project=session.project, cities=cities, constrained=constrained)
-    await _check_cities(session, cities, view)
-    if output != "table":
-        show_data(view.rows, output)
-    elif sections := list(_sections(view, session.now())):
-        show("\n\n".join(sections))
-    if not objects.buckets:
-        notify("No limits: this server enforces no quota, or you may not read it.")
-    elif not view.rows:
-        notify("Nothing is used up.")
-    return Exit.OK
-
-
-async def _check_cities(session: Session, cities: Sequence[str], view: QuotaView) -> None:
-    """Refuse a code that no city has. In a city that is known there may just be nothing."""
-    there = {*view.cities, *(each.city for each in view.waiting)}
-    empty = [code for code in cities if code not in there]
-    if not empty:
-        return
-    reader = ProjectReader(session.client, session.namespace)
-    offered = city_use.offered(await reader.if_served(LocationBinding) or ())
-    for code in empty:
-        if fault := city_fault(code, offered):
-            raise Failure(
-                fault, Exit.NOT_FOUND, next_step="compute cities", reason="NotFound", city=code
-            )
-        notify(f"Nothing runs in {code}.")
-
-
-def _sections(view: QuotaView, now: datetime) -> Iterator[str]:
-    columns = width(sys.stdout)
-    if view.rows:
-        yield table(_HEADERS, map(_row, view.rows), width=columns)
-    if view.cities and view.rows:
-        kinds = sorted({kind for use in view.use.values() for kind in use}, key=order)
-        headers = ("CITY", *(unit_of(kind).display_name.upper() for kind in kinds))
-        rows = [
-            (city, *(_number(view.use[city].get(kind, 0)) for kind in kinds))
-            for city in view.cities
-        ]
-        yield "\n".join(["Used in each city:", *indented(table(headers, rows).split("\n"))])
-    if view.waiting:
-        rows = [_waiter(each, now) for each in view.waiting]
-        waiting = table(_WAITING, rows, width=columns and columns - _INDENT)
-        yield "\n".join(["Waiting for quota:", *indented(waiting.split("\n"), _INDENT)])
-        causes = dict.fromkeys(f"{each.reason}: {each.why}" for each in view.waiting if each.why)
-        yield "\n".join(map(plain, causes))
-
-
-def _row(row: QuotaRow) -> tuple[str, ...]:
-    amounts = (_number(each) for each in (row.limit, row.used, row.available))
-    usage = f"{phrases.bar(row.share)} {row.share:.0%}"
-    return (row.display_name, row.unit or phrases.NONE, *amounts, usage)
-
-
-def _waiter(waiter: QuotaWaiter, now: datetime) -> tuple[str, ...]:
-    age = phrases.age(waiter.since, now)
-    return waiter.instance, waiter.city, age, waiter.reason, waiter.needs
-
-
-def _number(amount: float) -> str:
-    return f"{amount:.15g}"
+    return run(cities=cities, constrained=constrained, output=output)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from compute.cli.deploy.plan import _amounts as amounts
+from compute.cli.deploy.plan_run import _amounts as amounts
 from compute.cli.root import run
 from compute.decide.workload.preview import Need
 

@@ -5,10 +5,10 @@ Bytes stay as they are: those of the arguments too, whatever their encoding. No 
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 import click
 
@@ -17,29 +17,8 @@ from compute.cli.output.terminal import is_interactive
 from compute.cli.shell.prompts import notify
 from compute.decide.stored_values import ValueChange, key_fault
 
-T = TypeVar("T")
-
 _STDIN: Final = "-"
 _BOM: Final = b"\xef\xbb\xbf"
-_OPTIONS: Final = (
-    click.argument("name", metavar="NAME"),
-    click.argument("assignments", metavar="[KEY=VALUE | KEY=- | KEY-]...", nargs=-1),
-    click.option(
-        "--from-file", "files", multiple=True, metavar="[KEY=]PATH",
-        help="The content of a file, under its name or KEY. May be given several times.",
-    ),
-    click.option(
-        "--from-env-file", "env_files", multiple=True, metavar="PATH",
-        help="The KEY=VALUE lines of a file.",
-    ),
-)  # fmt: skip
-
-
-def assignment_options(function: Callable[..., T]) -> Callable[..., T]:
-    """``NAME``, and the arguments and options that `read_change` reads."""
-    for option in reversed(_OPTIONS):
-        function = option(function)
-    return function
 
 
 def read_change(

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from compute.cli.change.stores.assignments import assignment_options
+from compute.cli.change.stores.assignment_options import assignment_options
 from compute.cli.exits import Exit
 from compute.cli.output.formats import output_option
 from compute.cli.shell.commands import command as compute_command

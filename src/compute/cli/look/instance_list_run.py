@@ -1,0 +1,115 @@
+"""What `compute instances list` does."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import click
+
+from compute.cli.exits import Exit
+from compute.cli.invocation import typed
+from compute.cli.look.interruption import ends_on_interrupt
+from compute.cli.output.formats import show_views
+from compute.cli.output.instance_rows import count_line, instance_table
+from compute.cli.output.instance_screens import instance_screen
+from compute.cli.shell.prompts import notify
+from compute.cli.shell.session import Session, in_project
+from compute.cli.streams import show
+from compute.decide.instance_state import InstanceState
+from compute.views.instance_reading import (
+    INSTANCE_KINDS,
+    InstanceList,
+    LiveInstances,
+    read_instances,
+)
+from compute.views.instances import InstanceFilter
+from compute.views.live import live_objects
+from compute.views.reading import ProjectReader
+
+_TABLES: Final = frozenset({"table", "wide"})
+_WATCHED: Final = _TABLES | {"jsonl"}
+STATES: Final = {state.lower(): state for state in InstanceState}
+_TICK: Final = 1.0  # seconds between two drawings while nothing changes
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    filter: InstanceFilter
+    output: str
+    no_headers: bool
+
+
+def run(  # noqa: PLR0913 -- one parameter for each option
+    *,
+    workload: str,
+    cities: Sequence[str],
+    states: Sequence[str],
+    watch: bool,
+    no_headers: bool,
+    output: str,
+) -> int:
+    """Run it. The arguments are those of the command."""
+    if watch and output not in _WATCHED:
+        raise click.BadParameter(
+            f"{output} is one document, and -w does not end; use -o jsonl", param_hint="'-o'"
+        )
+    chosen = InstanceFilter(workload, cities, [STATES[state] for state in states])
+    wanted = _Wanted(chosen, output, no_headers)
+    if watch:
+        with ends_on_interrupt():
+            in_project(lambda session: _follow(session, wanted))
+    else:
+        in_project(lambda session: _list(session, wanted))
+    return Exit.OK
+
+
+async def _list(session: Session, wanted: _Wanted) -> None:
+    reader = ProjectReader(session.client, session.namespace)
+    now = session.now()
+    found = await read_instances(reader, wanted.filter, now)
+    if wanted.output not in _TABLES:
+        show_views("instance", found.views, list(found.views), wanted.output)
+    elif found.views:
+        wide = wanted.output == "wide"
+        show(instance_table(found.views, now, wide=wide, no_headers=wanted.no_headers))
+        notify(f"\n{count_line(found.views)}")
+    else:
+        _explain_absence(session, wanted.filter, found)
+
+
+def _explain_absence(session: Session, wanted: InstanceFilter, found: InstanceList) -> None:
+    where = f"{session.target.where}, namespace {session.namespace}"
+    if found.total:
+        notify(f"None of the {found.total} instances in {where} matches.")
+    elif wanted.workload:
+        notify(f"There are no instances in {where}.")
+        notify(f"What the workload waits for: {typed(f'compute status {wanted.workload}')}")
+    else:
+        notify(f"There are no instances in {where}.")
+        notify(f"Deploy some with: {typed('compute deploy web --image IMAGE --city CITY')}")
+
+
+async def _follow(session: Session, wanted: _Wanted) -> None:
+    """Show the Instances again at each change, until the user ends it."""
+    reader = ProjectReader(session.client, session.namespace)
+    screen = instance_screen(wanted.output)
+    lost = False
+    try:
+        async with live_objects(
+            session.client, session.environment, session.namespace, *INSTANCE_KINDS
+        ) as live:
+            instances = LiveInstances(live, reader, wanted.filter)
+            while True:
+                await live.changed(_TICK)
+                if lost != (live.lost_since is not None):
+                    lost = not lost
+                    notify(_LOST if lost else _BACK)
+                if live.complete and not lost:
+                    now = session.now()
+                    screen.show(await instances.views(now), now)
+    finally:
+        screen.close()
+
+
+_LOST: Final = "The server cannot be reached; trying again until Ctrl-C."
+_BACK: Final = "The server can be reached again."
