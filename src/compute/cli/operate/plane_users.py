@@ -1,56 +1,25 @@
 """`compute plane users`: certificates for users of a plane, and their roles in a project."""
 
-import shlex
-from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
 import click
-import msgspec
-import yaml
 
-from compute.app.kubeconfig import kubeconfig
-from compute.app.planes import PROJECT_USERS, PlaneRef
-from compute.app.system_environment import system
-from compute.app.world_folder import ENVIRONMENT, WorldFolder, default_data
+from compute.app.data_folder import ENVIRONMENT, default_data
 from compute.cli.completion import values
-from compute.cli.exits import Exit, Failure
+from compute.cli.exits import Exit
 from compute.cli.local.data_options import FolderType
-from compute.cli.local.running_world import run_request, running
-from compute.cli.operate import project_users
 from compute.cli.shell.commands import command as command_of
 from compute.cli.shell.groups import Entry, LazyGroup
-from kubekit.plane import (
-    Authority,
-    IssuedCertificate,
-    PlaneDirectory,
-    PlaneError,
-    User,
-    write_private,
-)
 
 _LONGEST: Final = 24 * 365
-_SYSTEM: Final = "system:"
-_DEFAULT_ROLE: Final = "editor"
+ROLES: Final = ("viewer", "editor", "admin")  # of `project_users`, as a test checks
 _data = click.option(
-    "--data", "folder", metavar="DIR", type=FolderType(path_type=Path, file_okay=False),
+    "--data", metavar="DIR", type=FolderType(path_type=Path, file_okay=False),
     default=default_data, show_default="~/.local/share/compute",
-    callback=lambda _context, _option, data: WorldFolder(data.resolve()),
+    callback=lambda _context, _option, data: data.resolve(),
     help=f"The folder of the plane, or of the world. Also by {ENVIRONMENT}.",
 )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _AddOptions:
-    """The options of `add`."""
-
-    groups: tuple[str, ...]
-    hours: int
-    out: Path | None
-    project: str
-    role: str | None
 
 
 _MODULE: Final = "compute.cli.operate.plane_users"
@@ -83,8 +52,8 @@ command: Final = LazyGroup(
     help="The project of a running world to add the user to. The kubeconfig leads there.",
 )  # fmt: skip
 @click.option(
-    "--role", type=click.Choice(list(project_users.ROLES)),
-    help=f"What the user may do in the project.  [default: {_DEFAULT_ROLE}]",
+    "--role", type=click.Choice(ROLES),
+    help="What the user may do in the project.  [default: editor]",
 )  # fmt: skip
 @click.option(
     "--group", "groups", multiple=True, metavar="GROUP",
@@ -99,25 +68,11 @@ command: Final = LazyGroup(
     help="The file to write, readable by you only; without this, stdout.",
 )  # fmt: skip
 @_data
-def add(name: str, folder: WorldFolder, **arguments: object) -> int:
+def add(name: str, data: Path, **arguments: object) -> int:
     """Make a kubeconfig for a user. It holds the only copy of the user's key."""
-    options = msgspec.convert(arguments, _AddOptions)
-    _refuse_reserved(name, options)
-    if options.project:
-        running(folder)
-    issued, url = _issued(folder, name, options), _url(folder.data)
-    if options.project:
-        run_request(
-            project_users.grant_role(folder, options.project, name, options.role or _DEFAULT_ROLE)
-        )
-    content = _kubeconfig(folder, name, options, url, issued)
-    if options.out is None:
-        click.echo(content, nl=False)
-    else:
-        write_private(options.out, content)
-    for line in _summary(folder, name, options, issued):
-        click.echo(line, err=True)
-    return 0
+    from compute.cli.operate.plane_users_run import add_user  # noqa: PLC0415 -- not for help
+
+    return add_user(name, data, **arguments)
 
 
 @command_of(
@@ -134,99 +89,18 @@ def add(name: str, folder: WorldFolder, **arguments: object) -> int:
     help="The project to remove the user from.",
 )
 @_data
-def remove(name: str, project: str, folder: WorldFolder) -> int:
+def remove(name: str, project: str, data: Path) -> int:
     """Revoke the role that `add` granted a user in a project. The next request is refused."""
-    running(folder)
-    if run_request(project_users.revoke_role(folder, project, name)):
-        click.echo(f"{name} no longer has a role in the project {project}.")
-    else:
-        click.echo(f"{name} was not added to the project {project}: there is nothing to remove.")
-    return 0
+    from compute.cli.operate.plane_users_run import remove_user  # noqa: PLC0415 -- not for help
+
+    return remove_user(name, project, data)
 
 
 @command_of(name="revoke", examples=("compute plane users revoke 1f3a --data ~/plane",))
 @click.argument("serial")
 @_data
-def revoke(serial: str, folder: WorldFolder) -> int:
+def revoke(serial: str, data: Path) -> int:
     """Revoke a certificate. A running plane refuses it within a minute."""
-    try:
-        number = int(serial, 16)
-    except ValueError as problem:
-        message = f"{serial} is not a serial number; `compute plane users add` prints it"
-        raise click.BadParameter(message, param_hint="SERIAL") from problem
-    authority = _authority(folder.data)
-    try:
-        authority.revoke(number)
-    except PlaneError as refusal:
-        raise Failure(str(refusal)) from refusal
-    click.echo(f"The certificate with the serial number {number:x} is revoked.")
-    return 0
+    from compute.cli.operate.plane_users_run import revoke_certificate  # noqa: PLC0415 -- as above
 
-
-def _refuse_reserved(name: str, options: _AddOptions) -> None:
-    """Refuse names that are reserved for the system."""
-    if not name.strip():
-        raise click.BadParameter("a user needs a name", param_hint="NAME")
-    if name.startswith((_SYSTEM, PROJECT_USERS)):
-        message = f"names that start with {_SYSTEM} or {PROJECT_USERS} are reserved: {name}"
-        raise click.BadParameter(message, param_hint="NAME")
-    for group in options.groups:
-        if group.startswith(_SYSTEM):
-            message = f"groups that start with {_SYSTEM} are reserved: {group}"
-            raise click.BadParameter(message, param_hint="--group")
-    if options.role and not options.project:
-        raise click.BadParameter("a role needs --project PROJECT", param_hint="--role")
-
-
-def _issued(folder: WorldFolder, name: str, options: _AddOptions) -> IssuedCertificate:
-    authority, user = _authority(folder.data), User(name, options.groups)
-    try:
-        return authority.issue(user, timedelta(hours=options.hours), system().now())
-    except PlaneError as refusal:
-        raise Failure(str(refusal)) from refusal
-
-
-def _kubeconfig(
-    folder: WorldFolder, name: str, options: _AddOptions, url: str, issued: IssuedCertificate
-) -> bytes:
-    """A file with one context: the project, or the plane at the root of the server."""
-    authority = (folder.data / "pki" / "ca.crt").read_bytes()
-    if not options.project:
-        return kubeconfig(url, authority, issued.pair)
-    ref = PlaneRef("project", options.project)
-    return kubeconfig(url + ref.prefix, authority, issued.pair, name=ref.context, user=name)
-
-
-def _summary(
-    folder: WorldFolder, name: str, options: _AddOptions, issued: IssuedCertificate
-) -> Iterator[str]:
-    """What the user may do and until when, and how to revoke it earlier."""
-    until = f"until {issued.until:%Y-%m-%d %H:%M} UTC. To revoke it earlier:"
-    if options.project:
-        yield f"{name} is {options.role or _DEFAULT_ROLE} of the project {options.project} {until}"
-        removal = f"plane users remove {shlex.quote(name)} --project {options.project}"
-        yield f"  {folder.command(removal)}"
-    else:
-        yield f"{name} has access {until}"
-    yield f"  {folder.command(f'plane users revoke {issued.serial:x}')}"
-
-
-def _authority(data: Path) -> Authority:
-    try:
-        return PlaneDirectory(data).authority()
-    except PlaneError as refusal:
-        serve = f"compute plane serve --data {shlex.quote(str(data))}"
-        raise Failure(f"{refusal}; `{serve}` makes one", next_step=serve) from refusal
-
-
-def _url(data: Path) -> str:
-    """The URL of the plane when it last ran."""
-    file = data / "kubeconfig"
-    try:
-        clusters = yaml.safe_load(file.read_bytes())["clusters"]
-        return str(clusters[0]["cluster"]["server"])
-    except (OSError, yaml.YAMLError, KeyError, IndexError, TypeError) as problem:
-        raise Failure(
-            f"{file} has no URL of the plane: start the plane once",
-            next_step=f"compute plane serve --data {shlex.quote(str(data))}",
-        ) from problem
+    return revoke_certificate(serial, data)

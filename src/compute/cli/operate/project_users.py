@@ -21,6 +21,7 @@ ROLES: Final = {
     "editor": cluster_roles.EDITOR.metadata.name,
     "admin": cluster_roles.ADMIN.metadata.name,
 }
+DEFAULT_ROLE: Final = "editor"
 _NOT_IN_NAMES: Final = "/%"  # of objects
 
 
