@@ -13,7 +13,7 @@ from compute.decide.doctor.facts import Unread, WorkloadFacts
 from compute.decide.doctor.override_checks import override_checks, restarts_check
 from compute.decide.doctor.running import running_checks
 from compute.decide.doctor.writers import last_spec_write, writers_check
-from compute.decide.explain import explain_workload
+from compute.decide.explain.explanations import explain_workload
 from compute.decide.workload import history
 
 # What takes longer is not on its way any more.

@@ -12,7 +12,9 @@ from compute.api.quota import ResourceClaim
 from compute.api.reasons import Owner, Reason
 from compute.decide import joins
 from compute.decide.conditions import find
-from compute.decide.explain import Explanation, GateStatus, explain_instance, next_steps
+from compute.decide.explain import next_steps
+from compute.decide.explain.checklist import GateStatus
+from compute.decide.explain.explanations import Explanation, explain_instance
 from compute.decide.explain.titles import fill_in
 from compute.decide.instance_state import InstanceState
 from compute.decide.quota.units import order, unit_of

@@ -11,7 +11,7 @@ from compute.api.networking import LocationBinding
 from compute.api.quota import ResourceClaim
 from compute.api.reasons import NOTHING_TO_DO, Owner
 from compute.decide import city_use, joins
-from compute.decide.explain import (
+from compute.decide.explain.explanations import (
     Explanation,
     explain_deployment,
     explain_instance,

@@ -4,7 +4,7 @@ import pytest
 from compute.api import finalizers
 from compute.api.reasons import NeighbourReason, Owner, Reason
 from compute.decide import overrides
-from compute.decide.explain import explain_deployment, explain_reason, explain_workload
+from compute.decide.explain.explanations import explain_deployment, explain_reason, explain_workload
 from tests.support.compute.builders import NOW, condition, placement
 from tests.support.compute.explain_builders import quota
 from tests.support.compute.progress_builders import (

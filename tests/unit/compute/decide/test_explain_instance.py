@@ -6,8 +6,8 @@ import pytest
 
 from compute.api import finalizers
 from compute.api.reasons import Owner, Reason
-from compute.decide.explain import Explanation, explain_instance
 from compute.decide.explain.checklist import GateStatus
+from compute.decide.explain.explanations import Explanation, explain_instance
 from kubekit.api.meta import EPOCH
 from tests.support.compute.builders import NOW, condition
 from tests.support.compute.explain_builders import answer, binding, claim, quota

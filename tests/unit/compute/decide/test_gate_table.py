@@ -12,7 +12,7 @@ from compute.decide import readiness
 from compute.decide.conditions import find
 from compute.decide.deployment.rollout import initial_gates, is_at_gates
 from compute.decide.deployment.rollup import deployment_status
-from compute.decide.explain import explain_instance
+from compute.decide.explain.explanations import explain_instance
 from compute.decide.ranking import rank
 from compute.decide.settling import is_settled, report_delay
 from tests.support.compute.builders import NOW, condition, deployment, instance
