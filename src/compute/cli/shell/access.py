@@ -19,6 +19,8 @@ from kubekit.client.options import ListOptions
 FIRST_ANSWER: Final = timedelta(seconds=15)
 """How long a command waits for the first answer to a request."""
 
+_PATIENCE: Final = 60.0  # seconds; then the wait is repeated
+
 
 async def read_access(session: Session) -> ProjectAccess:
     """The access of the project. Raises NotFound for a project that does not exist."""
@@ -75,11 +77,10 @@ async def _once(
     async with live_objects(session.client, session.environment, "", ServiceEntitlement) as live:
         try:
             async with asyncio.timeout(seconds):
-                await live.listed()
-                access = project_access(live.all(ServiceEntitlement))
-                while not wanted(access.state):
-                    await live.changed(60.0)
-                    access = project_access(live.all(ServiceEntitlement))
+                while not (live.complete and wanted(access.state)):
+                    await live.changed(_PATIENCE)
+                    if live.complete:
+                        access = project_access(live.all(ServiceEntitlement))
         except TimeoutError:
             pass
     return access

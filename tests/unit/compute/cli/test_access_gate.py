@@ -12,29 +12,36 @@ from compute.cli.shell.access import decision
 from compute.cli.shell.access_gate import require_access
 from compute.cli.shell.session import Session
 from compute.cli.target.chosen import Target, TargetRule
+from compute.decide.access_state import AccessState
+from kubekit.api.errors import Unavailable
 from kubekit.client.client import Client
 from kubekit.client.connection import Anonymous, Connection, ConnectionOrigin
 from kubekit.plane import LocalClient, Plane, builtin_kinds
 from kubekit.plane.store.store import Store
 from tests.support.compute.builders import condition
+from tests.support.kubekit.following_builders import Answer, World, run_in_world
+from tests.support.kubekit.plane_worlds import environment
 from tests.support.kubekit.stage import Stage, staged
 from tests.unit.compute.services.test_entitlements import entitlement
 
 SHOP = (("projects", "shop"),)
 
 
-def session(stage: Stage, client: Client, project: str = "shop") -> Session:
+def target(project: str) -> Target:
     connection = Connection(
         server="https://test", credentials=Anonymous(), origin=ConnectionOrigin("test", "")
     )
-    target = Target(
+    return Target(
         connection=connection,
         project=project,
         namespace="default",
         rule=TargetRule.FLAGS,
         detail="test",
     )
-    return Session(target, client, stage.environment)
+
+
+def session(stage: Stage, client: Client, project: str = "shop") -> Session:
+    return Session(target(project), client, stage.environment)
 
 
 async def given(stage: Stage, phase: str, reason: str = "", *, entitled: bool = False) -> Session:
@@ -135,6 +142,20 @@ def test_an_answer_ends_the_wait(tmp_path):
         assert (await decided).state == "Active"
 
     staged(tmp_path, story, *SHOP)
+
+
+def test_a_server_that_is_lost_is_no_answer(tmp_path):
+    """While the entitlements cannot be listed, nothing is known: not that none was requested."""
+
+    async def story(world: World) -> None:
+        made = await world.writer.create(entitlement())
+        status = msgspec.structs.replace(made.status, phase="Active")
+        await world.writer.patch_status(made, msgspec.structs.replace(made, status=status))
+        world.transport.lists.extend([Answer(refusal=Unavailable("no connection"))] * 2)
+        waiting = Session(target("shop"), world.client, environment())
+        assert (await decision(waiting, timedelta())).state is AccessState.ACTIVE
+
+    run_in_world(tmp_path, story)
 
 
 def test_a_plain_cluster_needs_no_access(tmp_path):
