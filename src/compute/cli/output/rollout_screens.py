@@ -5,7 +5,6 @@ changed for half a minute, so that a log shows that the command still waits. ``j
 for each change.
 """
 
-import shutil
 import sys
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -21,6 +20,7 @@ from compute.cli.output.city_rows import (
     without_single_placement,
 )
 from compute.cli.output.formats import show_data
+from compute.cli.output.redraw import RedrawnLines
 from compute.cli.output.tables import plain, table
 from compute.cli.output.terminal import is_terminal, width
 from compute.cli.streams import show
@@ -30,9 +30,6 @@ from compute.views.workloads import CityView
 
 HEARTBEAT: Final = timedelta(seconds=30)
 _BAR: Final = 10  # characters
-_REST: Final = 3  # lines of the terminal that the table leaves free
-_HIDE_CURSOR, _SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
-_CLEAR_LINE, _CLEAR_BELOW = "\x1b[2K", "\x1b[J"
 _WIDEST_TIME: Final = len("59m 59s")
 _WIDEST_STATE: Final = max(len(state.value) for state in CityState)
 
@@ -129,24 +126,15 @@ class LiveTable:
 
     def __init__(self, started: datetime) -> None:
         self._started = started
-        self._height = 0
+        self._lines = RedrawnLines()
 
     def show(self, view: RolloutView, now: datetime) -> None:
-        lines = self._lines(view, now)
-        most = max(shutil.get_terminal_size((80, 24)).lines - _REST, 1)
-        if len(lines) > most:
-            lines = [*lines[: most - 1], f"... and {len(lines) - most + 1} more"]
-        up = f"\x1b[{self._height}A" if self._height else ""
-        self._height = len(lines)
-        drawn = "".join(f"{_CLEAR_LINE}{line}\r\n" for line in lines)
-        sys.stdout.write(f"{_HIDE_CURSOR}{up}{drawn}{_CLEAR_BELOW}")
-        sys.stdout.flush()
+        self._lines.draw(self._drawn(view, now))
 
     def close(self) -> None:
-        sys.stdout.write(_SHOW_CURSOR)
-        sys.stdout.flush()
+        self._lines.close()
 
-    def _lines(self, view: RolloutView, now: datetime) -> list[str]:
+    def _drawn(self, view: RolloutView, now: datetime) -> list[str]:
         headers = (*PROGRESS_HEADERS[:2], "PROGRESS", *PROGRESS_HEADERS[2:], "SINCE", "WHY")
         rows = [_live_row(city, now) for city in view.cities]
         done = sum(city.state is CityState.DONE for city in view.cities)
