@@ -13,7 +13,6 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
-from compute.api import annotations
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.conditions import ConditionType
 from compute.api.networking import NetworkBinding
@@ -22,6 +21,7 @@ from compute.decide.conditions import is_true
 from compute.decide.explain import cause
 from compute.decide.explain.cause import Cause
 from compute.decide.progress import PhaseTimeouts
+from compute.decide.progress.city import last_report
 from compute.decide.scheduling_gates import closed
 from kubekit.api import times
 
@@ -105,14 +105,6 @@ def standing(
     if found is None:
         return InstanceStanding(state)
     return InstanceStanding(state, found.reason, found.message, found.since)
-
-
-def last_report(deployment: WorkloadDeployment) -> datetime | None:
-    """When the cell of a deployment last reported; None where that is not recorded."""
-    try:
-        return times.parse(deployment.metadata.annotations.get(annotations.LAST_REPORT, ""))
-    except times.TimeError:
-        return None
 
 
 def _state(instance: Instance, found: Cause | None) -> InstanceState:

@@ -107,8 +107,12 @@ class CityProgress:
     @cached_property
     def last_report(self) -> datetime | None:
         """When the cell last reported; None when that is not recorded."""
-        known = self.deployment.metadata.annotations if self.deployment else {}
-        try:
-            return times.parse(known.get(annotations.LAST_REPORT, ""))
-        except times.TimeError:
-            return None
+        return last_report(self.deployment) if self.deployment else None
+
+
+def last_report(deployment: WorkloadDeployment) -> datetime | None:
+    """When the cell of a deployment last reported; None where that is not recorded."""
+    try:
+        return times.parse(deployment.metadata.annotations.get(annotations.LAST_REPORT, ""))
+    except times.TimeError:
+        return None

@@ -6,7 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from compute.api import annotations
-from compute.decide.instance_state import InstanceStanding, InstanceState, last_report, standing
+from compute.decide.instance_state import InstanceStanding, InstanceState, standing
+from compute.decide.progress.city import last_report
 from kubekit.api import times
 from tests.support.compute.builders import NOW, condition, deployment
 from tests.support.compute.explain_builders import binding
