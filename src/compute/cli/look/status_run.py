@@ -19,19 +19,17 @@ from compute.cli.output.city_rows import (
 from compute.cli.output.formats import show_views
 from compute.cli.output.tables import plain, table
 from compute.cli.output.terminal import width
-from compute.cli.output.workload_rows import fleet_line, fleet_table
+from compute.cli.output.workload_rows import fleet_line, fleet_table, revision
 from compute.cli.shell.prompts import notify
 from compute.cli.shell.session import Session, in_project
 from compute.cli.streams import show
 from compute.views.reading import ProjectReader
 from compute.views.workloads import (
-    RevisionSummary,
     WorkloadView,
     workload_view,
     workload_views,
     worst_first,
 )
-from kubekit.api import times
 
 
 def run(name: str | None, output: str) -> int:
@@ -46,7 +44,7 @@ async def _status(session: Session, name: str | None, output: str) -> Exit:
 async def _one(session: Session, name: str, output: str) -> Exit:
     reader = ProjectReader(session.client, session.namespace)
     await read_workload(session, name)
-    objects, revisions = await asyncio.gather(reader.of_workload(name), reader.history(name))
+    objects, revisions = await asyncio.gather(reader.of_workload(name), reader.known_history(name))
     now = session.now()
     view = workload_view(
         objects.workloads[0], objects.deployments, objects.instances, now, revisions
@@ -83,7 +81,7 @@ def _screen(view: WorkloadView, session: Session, now: datetime) -> list[str]:
         ("Health", _health(view)),
         ("Image", view.images or "none: a virtual machine"),
         ("Type", f"{view.runtime}/{view.instance_type}"),
-        ("Revision", _revision(view.revision, now)),
+        ("Revision", revision(view.revision, now)),
         ("Created", f"{phrases.age(view.created_at, now)} ago"),
     ]
     header = [f"{label:<10} {plain(text)}" for label, text in lines]
@@ -91,23 +89,13 @@ def _screen(view: WorkloadView, session: Session, now: datetime) -> list[str]:
         STATUS_HEADERS, [status_row(city, now) for city in view.cities]
     )
     body = table(headers, rows, width=width(sys.stdout), style=coloured).split("\n")
-    steps = next_steps(view.worst)
+    steps = next_steps(view.worst, sys.stdout)
     after = ["", "Next steps", *steps] if steps else []
     return [*header, "", *body, *after]
 
 
 def _health(view: WorkloadView) -> str:
     return f"{view.health.value}: {view.message}"
-
-
-def _revision(revision: RevisionSummary | None, now: datetime) -> str:
-    if revision is None:
-        return "none recorded yet"
-    by = f" by {revision.actor}" if revision.actor else ""
-    note = f' "{revision.note}"' if revision.note else ""
-    when = phrases.age(times.parse(revision.at), now) if revision.at else ""
-    ago = f", {when} ago" if when else ""
-    return f"{revision.number} ({revision.changes}{by}{ago}){note}"
 
 
 def _suggest(views: Sequence[WorkloadView]) -> None:

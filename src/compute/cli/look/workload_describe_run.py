@@ -19,9 +19,10 @@ from compute.cli.output.city_rows import (
 )
 from compute.cli.output.formats import show_data
 from compute.cli.output.runtime_lines import runtime_lines
-from compute.cli.output.sections import condition_lines, header, section, wrapped_rows
+from compute.cli.output.sections import condition_lines, header, section, words, wrapped_rows
 from compute.cli.output.tables import table
 from compute.cli.output.terminal import width
+from compute.cli.output.workload_rows import revision
 from compute.cli.shell.session import Session, in_project
 from compute.cli.streams import show
 from compute.views.details.event_reading import read_events
@@ -31,8 +32,7 @@ from compute.views.details.workload_details import (
     workload_detail,
 )
 from compute.views.reading import ProjectReader
-from compute.views.workloads import RevisionSummary, WorkloadView, workload_view
-from kubekit.api import times
+from compute.views.workloads import WorkloadView, workload_view
 
 _POLICIES: Final = {
     "OrderedReady": "one starts after the other is ready",
@@ -57,7 +57,7 @@ async def _describe(session: Session, name: str, output: str, *, show_values: bo
 async def _detail(session: Session, name: str, *, show_values: bool) -> WorkloadDetail:
     reader = ProjectReader(session.client, session.namespace)
     await read_workload(session, name)
-    objects, revisions = await asyncio.gather(reader.of_workload(name), reader.history(name))
+    objects, revisions = await asyncio.gather(reader.of_workload(name), reader.known_history(name))
     events = await read_events(reader, objects.deployments, name)
     now, workload = session.now(), objects.workloads[0]
     summary = workload_view(workload, objects.deployments, objects.instances, now, revisions)
@@ -73,8 +73,8 @@ def description(detail: WorkloadDetail, where: str, now: datetime) -> list[str]:
         *_cities(view, now),
         *section("Placements", wrapped_rows([_placement(p) for p in detail.placements])),
         *runtime_lines(detail.runtime),
-        *section("Labels", sorted(f"{key}={value}" for key, value in detail.labels.items())),
-        *section("Set by users", list(_settings(detail, now))),
+        *section("Labels", words(f"{key}={value}" for key, value in sorted(detail.labels.items()))),
+        *section("Set by users", words(_settings(detail, now))),
         *section("Conditions", condition_lines(detail.conditions, now)),
         *section("Events", event_lines(detail.events, now)),
         *_next_steps(view),
@@ -88,20 +88,11 @@ def _header(view: WorkloadView, where: str, now: datetime) -> list[str]:
             ("Workload", f"{view.name} in {where}, namespace {view.namespace}"),
             ("Health", f"{view.health}: {view.message}"),
             ("Type", f"{view.runtime}/{view.instance_type}"),
-            ("Revision", _revision(view.revision, now)),
+            ("Revision", revision(view.revision, now)),
             ("Created", f"{phrases.age(view.created_at, now)} ago"),
             ("Deleting", deleting),
         ]
     )
-
-
-def _revision(revision: RevisionSummary | None, now: datetime) -> str:
-    if revision is None:
-        return "none recorded yet"
-    by = f" by {revision.actor}" if revision.actor else ""
-    ago = f", {_ago(revision.at, now)}" if revision.at else ""
-    note = f' "{revision.note}"' if revision.note else ""
-    return f"{revision.number} ({revision.changes}{by}{ago}){note}"
 
 
 def _cities(view: WorkloadView, now: datetime) -> list[str]:
@@ -127,18 +118,11 @@ def _settings(detail: WorkloadDetail, now: datetime) -> Iterator[str]:
         if city.pinned_revision is not None:
             yield f"{city.city} is pinned to revision {city.pinned_revision} by an undo"
     for restart in detail.restarts:
-        yield f"{restart.city or 'All cities'} restarted {_ago(restart.at, now)}"
+        yield f"{restart.city or 'All cities'} restarted {phrases.ago(restart.at, now)}"
     for name, at in detail.replaced_instances.items():
-        yield f"Instance {name} replaced {_ago(at, now)}"
-
-
-def _ago(at: str, now: datetime) -> str:
-    try:
-        return f"{phrases.age(times.parse(at), now)} ago"
-    except times.TimeError:
-        return f"at {at}"
+        yield f"Instance {name} replaced {phrases.ago(at, now)}"
 
 
 def _next_steps(view: WorkloadView) -> Sequence[str]:
-    steps = next_steps(view.worst)
+    steps = next_steps(view.worst, sys.stdout)
     return ["", "Next steps", *steps] if steps else []

@@ -4,7 +4,7 @@ import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Final, TextIO
 
 from compute.cli.invocation import spelled
 from compute.cli.output import phrases
@@ -26,7 +26,6 @@ _STATES: Final = {state.value: state for state in CityState}
 STATUS_HEADERS: Final = ("PLACEMENT", "CITY", "READY", "UPDATED", "STATE", "SINCE", "DATA", "WHY")
 PROGRESS_HEADERS: Final = ("PLACEMENT", "CITY", "UPDATED", "READY", "OLD", "PHASE")
 _LIVE: Final = "live"
-_WIDEST: Final = 100
 
 
 def status_row(city: CityView, now: datetime) -> tuple[str, ...]:
@@ -79,8 +78,8 @@ def coloured(_: int, text: str) -> str:
     return styled(text, colour) if colour else text
 
 
-def next_steps(cities: Iterable[CityView]) -> list[str]:
-    """What to do, as lines: each step once, with the cities that it is for.
+def next_steps(cities: Iterable[CityView], stream: TextIO | None = None) -> list[str]:
+    """What to do, as lines for a stream, stderr if none is given: each step once, with its cities.
 
     On a terminal, where a table may be cut, the cause is there in full.
     """
@@ -88,22 +87,24 @@ def next_steps(cities: Iterable[CityView]) -> list[str]:
     for city in cities:
         if city.next_step:
             cities_of.setdefault(city.next_step, []).append(city)
+    stream = stream or sys.stderr
     lines = []
     for step, group in cities_of.items():
         named = ", ".join(dict.fromkeys(city.city for city in group))
         text = spelled(step).replace("`", "")
-        if is_terminal(sys.stderr):
-            lines += [*_wrapped(f"{named}: {group[0].why}", 2), *_wrapped(text, 4)]
+        if is_terminal(stream):
+            most = width(stream)
+            lines += [*_wrapped(f"{named}: {group[0].why}", most, 2), *_wrapped(text, most, 4)]
         else:
             lines.append(f"  {plain(f'{named}: {text}')}")
     return lines
 
 
-def _wrapped(text: str, indent: int) -> list[str]:
+def _wrapped(text: str, most: int, indent: int) -> list[str]:
     """Text in lines that fit on the terminal."""
     return textwrap.wrap(
         plain(text),
-        width(sys.stderr) or _WIDEST,
+        most,
         initial_indent=" " * indent,
         subsequent_indent=" " * (indent + 2),
         break_on_hyphens=False,

@@ -10,6 +10,7 @@ from typing import Final, Literal, Protocol, TypeVar
 
 import click
 
+from compute.cli.output.tables import plain
 from compute.cli.streams import show
 
 Format = Literal["table", "wide", "json", "yaml", "name", "jsonl"]
@@ -79,7 +80,7 @@ def show_views(resource: str, named: Iterable[Named], data: object, output: str)
 def show_names(resource: str, names: Iterable[str]) -> None:
     """Print names as ``resource/name``, one a line, for other commands to read."""
     for name in names:
-        show(f"{resource}/{name}")
+        show(plain(f"{resource}/{name}"))
 
 
 def as_yaml(data: object) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final
 
+from kubekit.api import times
 from kubekit.api.meta import EPOCH
 
 NONE: Final = "-"
@@ -19,6 +20,14 @@ def age(since: datetime | None, now: datetime) -> str:
     if since is None or since <= EPOCH:
         return NONE
     return duration(now - since)
+
+
+def ago(at: str, now: datetime) -> str:
+    """The same of a time in RFC 3339: ``5m ago``. A text that is no time is shown as it is."""
+    try:
+        return f"{age(times.parse(at), now)} ago"
+    except times.TimeError:
+        return f"at {at}"
 
 
 def duration(length: timedelta) -> str:

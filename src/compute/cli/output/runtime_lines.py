@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from compute.cli.output.sections import header, rows, section
+from compute.cli.output.sections import header, rows, section, words
 from compute.views.details.runtimes import (
     ContainerView,
     MountView,
@@ -28,8 +28,8 @@ def runtime_lines(runtime: RuntimeView, *, networks: bool = True) -> list[str]:
     return [
         *lines,
         *section("Volumes", rows(volumes)),
-        *section("Networks", list(runtime.networks) if networks else []),
-        *section("Secrets for private registries", list(runtime.pull_secrets)),
+        *section("Networks", words(runtime.networks if networks else ())),
+        *section("Secrets for private registries", words(runtime.pull_secrets)),
     ]
 
 

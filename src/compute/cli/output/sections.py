@@ -20,7 +20,7 @@ _LEAST_ROOM: Final = 30
 
 def section(title: str, lines: Sequence[str]) -> list[str]:
     """A part with its title, after an empty line; nothing without lines."""
-    return ["", styled(title, "bold"), *indented(lines, _INDENT)] if lines else []
+    return ["", styled(plain(title), "bold"), *indented(lines, _INDENT)] if lines else []
 
 
 def header(pairs: Iterable[tuple[str, str]]) -> list[str]:
@@ -32,6 +32,11 @@ def header(pairs: Iterable[tuple[str, str]]) -> list[str]:
 def beside(label: str, text: str) -> list[str]:
     """A text beside a label. On a terminal it is continued in further lines, below its own start."""
     return _continued(plain(label), plain(" ".join(text.split())), room_less=0)
+
+
+def words(texts: Iterable[str]) -> list[str]:
+    """A line for each text."""
+    return [plain(text) for text in texts]
 
 
 def rows(cells: Sequence[Sequence[str]]) -> list[str]:

@@ -22,8 +22,8 @@ def table(
 
     If ``width`` is not 0, lines that are longer are cut at the last column that has room.
     """
-    cells = [[plain(cell) for cell in row] for row in rows]
-    lines = cells if no_headers else [list(headers), *cells]
+    shown = rows if no_headers else (headers, *rows)
+    lines = [[plain(cell) for cell in row] for row in shown]
     if not lines:
         return ""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]

@@ -10,7 +10,7 @@ from compute.cli.output import phrases
 from compute.cli.output.tables import table
 from compute.cli.output.terminal import styled, width
 from compute.decide.health import HealthStatus
-from compute.views.workloads import WorkloadView
+from compute.views.workloads import RevisionSummary, WorkloadView
 
 HEADERS: Final = (
     "NAME", "HEALTH", "READY", "UP-TO-DATE", "CITIES", "PLACEMENTS", "IMAGE", "AGE", "WHY",
@@ -69,6 +69,16 @@ def fleet_line(views: Sequence[WorkloadView]) -> str:
         f"{counted[health]} {health.value.lower()}" for health in HealthStatus if counted[health]
     ]
     return f"{phrases.counted(len(views), 'workload')}: {', '.join(parts)}"
+
+
+def revision(active: RevisionSummary | None, now: datetime) -> str:
+    """The active revision: its number, what changed, who changed it, and when."""
+    if active is None:
+        return "none recorded yet"
+    by = f" by {active.actor}" if active.actor else ""
+    when = f", {phrases.ago(active.at, now)}" if active.at else ""
+    note = f' "{active.note}"' if active.note else ""
+    return f"{active.number} ({active.changes}{by}{when}){note}"
 
 
 def health_coloured(_: int, text: str) -> str:

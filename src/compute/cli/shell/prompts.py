@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from compute.cli.output.tables import block
 from compute.cli.output.terminal import is_interactive
 
 ASSUME_YES: Final = "COMPUTE_ASSUME_YES"
@@ -22,7 +23,7 @@ def confirmed(question: str, *, default: bool) -> bool:
     while True:
         try:
             with _interruptible():
-                print(f"{question} [{choices}]: ", end="", file=sys.stderr, flush=True)
+                print(f"{block(question)} [{choices}]: ", end="", file=sys.stderr, flush=True)
                 answer = input().strip().casefold()
         except EOFError:
             print(file=sys.stderr)
@@ -46,5 +47,5 @@ def _interruptible() -> Iterator[None]:
 
 
 def notify(text: str = "") -> None:
-    """Print prose. It goes to stderr, since stdout is for data."""
-    print(text, file=sys.stderr, flush=True)
+    """Print prose, with control characters escaped. It goes to stderr, since stdout is for data."""
+    print(block(text), file=sys.stderr, flush=True)

@@ -94,8 +94,8 @@ def explanation_lines(view: "ExplanationView", now: datetime) -> Iterator[str]:
     yield plain(f"{view.subject}: {'healthy' if view.healthy else view.reason}")
     yield from _wrapped("", plain(view.cause))
     for gate in view.gates:
-        state = "open" if gate.open else f"closed: {plain(gate.why)}"
-        yield from _wrapped("Gate:     ", f"{gate.name}, {state}")
+        state = "open" if gate.open else f"closed: {gate.why}"
+        yield from _wrapped("Gate:     ", plain(f"{gate.name}, {state}"))
     if view.since:
         yield f"{_INDENT}Since:    {phrases.age(view.since, now)} ago"
     if view.culprit != view.subject:

@@ -1,11 +1,13 @@
 """What `describe` prints of an instance and of a workload."""
 
+import json
 from datetime import timedelta
 
 from msgspec.structs import replace
 
+from compute.api import annotations
 from compute.api.compute import InterfaceAssignments, NetworkInterfaceStatus
-from compute.api.instance_spec import Container, NamedPort, Sandbox
+from compute.api.instance_spec import Container, NamedPort, NetworkRef, Sandbox
 from compute.cli.look.instance_description import instance_description
 from compute.cli.look.workload_describe_run import description
 from compute.decide import overrides
@@ -18,6 +20,7 @@ from compute.views.events import EventFilter, EventOrigins, timeline
 from compute.views.instances import InstanceContext
 from compute.views.workloads import workload_view
 from kubekit.api.kinds.value_sources import EnvVar, EnvVarSource, KeySelector
+from kubekit.api.meta import with_metadata
 from tests.support.compute.builders import (
     NOW,
     condition,
@@ -213,3 +216,24 @@ def test_values_that_are_asked_for():
 
     assert "GREETING   = hello" in text
     assert "DB         from secret db, key url" in text
+
+
+def test_no_text_of_a_workload_moves_the_cursor():
+    """Labels, annotations and names come from other users."""
+    hostile = "a\x1b[2J\r\nb"
+    given_ = with_metadata(
+        workload(), labels={"team": hostile},
+        annotations={annotations.REPLACED_INSTANCES: json.dumps({"web-home-dfw-0": hostile})},
+    )  # fmt: skip
+    spec = given_.spec.template.spec
+    networks = replace(spec.network_interfaces[0], network=NetworkRef(name=hostile))
+    spec = replace(spec, network_interfaces=(networks,))
+    template_ = replace(given_.spec.template, spec=spec)
+    given_ = replace(given_, spec=replace(given_.spec, template=template_))
+    summary = workload_view(given_, [], [], NOW)
+
+    lines = description(workload_detail(given_, summary, None, NOW), "demo", NOW)
+
+    assert all(line.isprintable() for line in lines)
+    assert r"  team=a\x1b[2J\r\nb" in lines
+    assert r"  a\x1b[2J\r\nb" in lines

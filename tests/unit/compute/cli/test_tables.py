@@ -1,6 +1,14 @@
 """Tables as text."""
 
+import pytest
+
+from compute.cli.output import phrases
+from compute.cli.output.formats import show_names
 from compute.cli.output.tables import plain, table
+from compute.cli.output.workload_rows import revision
+from compute.cli.shell.prompts import notify
+from compute.views.workloads import RevisionSummary
+from tests.support.compute.builders import NOW
 
 
 def test_columns_line_up():
@@ -14,3 +22,38 @@ def test_control_characters_are_escaped():
     """A name cannot move the cursor, colour the screen or start a line of its own."""
     assert plain("a\x1b[31mb\nc\u2028é") == "a\\x1b[31mb\\nc\\u2028é"
     assert table(("A",), [("\r",)]) == "A\n\\r"
+
+
+def test_headers_are_escaped_too():
+    """A line of a log is a table of one line."""
+    assert table(("a\x1b[2J",), ()) == "a\\x1b[2J"
+
+
+def test_prose_is_escaped_line_by_line(capsys):
+    """It often contains a name or a message of a server."""
+    notify("one\ntwo\x1b[2J")
+    assert capsys.readouterr().err == "one\ntwo\\x1b[2J\n"
+
+
+def test_names_are_escaped(capsys):
+    """For other commands to read, and for a terminal."""
+    show_names("workload", ["a\x1b[2J"])
+    assert capsys.readouterr().out == "workload/a\\x1b[2J\n"
+
+
+@pytest.mark.parametrize(
+    ("at", "text"),
+    [("2026-06-01T11:55:00Z", "5m ago"), ("yesterday\x07", "at yesterday\x07"), ("", "at ")],
+)
+def test_the_age_of_a_time_that_is_a_text(at, text):
+    """An annotation may hold anything, and must not end the command."""
+    assert phrases.ago(at, NOW) == text
+
+
+def test_a_revision_whose_time_is_damaged():
+    """Everything else of it is shown."""
+    active = RevisionSummary(
+        number=3, changes="image", actor="jo", note="fix", at="soon", healthy=True
+    )
+    assert revision(active, NOW) == '3 (image by jo, at soon) "fix"'
+    assert revision(None, NOW) == "none recorded yet"

@@ -87,7 +87,9 @@ class SessionActions:
 
     async def description(self, name: str) -> list[str]:
         reader = ProjectReader(self.session.client, self.session.namespace)
-        objects, revisions = await asyncio.gather(reader.of_workload(name), reader.history(name))
+        objects, revisions = await asyncio.gather(
+            reader.of_workload(name), reader.known_history(name)
+        )
         events = await read_events(reader, objects.deployments, name)
         now, (workload,) = self.session.now(), objects.workloads
         summary = workload_view(workload, objects.deployments, objects.instances, now, revisions)
