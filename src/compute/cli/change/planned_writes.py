@@ -6,12 +6,11 @@ written if it is the change that the user has seen. Otherwise nothing is written
 stays, and the user plans again.
 """
 
-from typing import Any, Final
-
-import msgspec
+from typing import Final
 
 from compute.api.compute import Workload
 from compute.api.networking import Network, NetworkIPAM, NetworkSpec
+from compute.cli.change.document_patch import patched
 from compute.cli.change.planned_changes import PlannedChange
 from compute.cli.change.workload_change import MANAGER
 from compute.cli.exits import Exit, Failure
@@ -21,13 +20,11 @@ from compute.decide.workload_edits.concurrent_changes import (
     is_same_change,
     other_writer,
 )
-from compute.decide.workload_edits.document_merge import merge_patch, merged
-from kubekit.api import scheme, times
+from kubekit.api import times
 from kubekit.api.errors import AlreadyExists, BadRequest, Conflict, NotFound
 from kubekit.api.meta import Object, ObjectMeta
 from kubekit.client.client import difference
 from kubekit.client.options import WriteOptions
-from kubekit.client.transport import ResourceLocation
 
 _ATTEMPTS: Final = 10
 _UNKNOWN: Final = "unknown field"
@@ -72,39 +69,13 @@ async def _patched(
     wanted = change.wanted
     for _ in range(_ATTEMPTS):
         try:
-            return await _patch(session, existing, wanted, options)
+            return await patched(session.client, existing, wanted, options)
         except (Conflict, NotFound):
             existing = await _newest(session, change)
             wanted = change.make(existing)
             if not _is_same(change, existing, wanted):
                 raise _changed(change, existing) from None
     raise _changed(change, existing)
-
-
-async def _patch(
-    session: Session, existing: Object, wanted: Object, options: WriteOptions
-) -> Object:
-    """Write the difference between two views, on the document that the server has.
-
-    A view lacks the fields that only a newer server knows. A list is sent as a whole, so such fields of
-    its entries, as of a container, are taken from the document.
-    """
-    meta = existing.metadata
-    location = ResourceLocation(existing.RESOURCE, meta.namespace, meta.name)
-    stored = await session.client.raw.get(location)
-    if stored["metadata"].get("resourceVersion", "") != meta.resource_version:
-        raise Conflict("the object has changed since it was read")
-    both = merged(_document(existing), _document(wanted), stored).document
-    patch: dict[str, Any] = merge_patch(stored, both)
-    if not patch:
-        return existing
-    patch.setdefault("metadata", {})["resourceVersion"] = meta.resource_version
-    return await session.client.merge(type(existing), location, patch, options)
-
-
-def _document(obj: Object) -> dict[str, object]:
-    document: dict[str, object] = msgspec.json.decode(scheme.encode(obj))
-    return document
 
 
 async def _newest(session: Session, change: PlannedChange) -> Object:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
 from compute.api.compute import Workload
+from compute.cli.change.document_patch import patched
 from compute.cli.exits import Exit, Failure
 from compute.cli.shell.groups import nearest
 from compute.cli.shell.session import Session
@@ -58,7 +59,7 @@ async def change_workload(
     for _ in range(_ATTEMPTS):
         workload = await read_workload(session, name)
         try:
-            written = await session.client.patch(workload, change(workload), WRITE)
+            written = await patched(session.client, workload, change(workload), WRITE)
         except Conflict:
             continue
         return Changed(workload, written)

@@ -40,7 +40,7 @@ class _Merger:
             self.conflicts.append(path)
             return mine
         merged = self._merge_maps(parts, path)
-        return list(merged.values()) if is_list else merged
+        return [merged[key] for key in _order(*parts) if key in merged] if is_list else merged
 
     def _merge_maps(self, maps: Sequence[Mapping[str, object]], path: str) -> Document:
         base, mine, theirs = maps
@@ -75,6 +75,14 @@ def merge_patch(before: Mapping[str, object], after: Mapping[str, object]) -> Do
         elif old != value:
             patch[key] = value
     return patch
+
+
+def _order(
+    base: Mapping[str, object], mine: Mapping[str, object], theirs: Mapping[str, object]
+) -> dict[str, None]:
+    """The names in the order of the other client, unless mine has moved some."""
+    before, after = [key for key in base if key in mine], [key for key in mine if key in base]
+    return dict.fromkeys((*theirs, *mine) if before == after else (*mine, *theirs))
 
 
 def _as_map(value: object) -> Mapping[str, object] | None:

@@ -13,10 +13,12 @@ from compute.api.networking import Network, NetworkIPAM, NetworkSpec
 from compute.app.system_environment import system
 from compute.cli.change.planned_changes import PlannedChange, existing_object, joined
 from compute.cli.change.planned_writes import create_network, written
+from compute.cli.change.workload_change import change_workload
 from compute.cli.exits import Failure
 from compute.cli.shell.session import Session
 from compute.cli.target.chosen import Target, TargetRule
 from compute.decide.workload_edits import DeployFlags, desired
+from compute.decide.workload_edits.image_settings import with_images
 from kubekit.api import scheme
 from kubekit.api.errors import ApiError, BadRequest, Conflict, NotFound, already_exists, not_found
 from kubekit.api.kinds.core import ConfigMap
@@ -136,6 +138,28 @@ def test_fields_of_a_newer_server_stay():
         {"name": "app", "image": "web:2", "livenessProbe": {"path": "/"}}
     ]
     assert set(patch) == {"metadata", "spec"}
+
+
+def test_fields_of_a_newer_server_stay_in_a_change_of_any_command():
+    """`set image`, `scale` of the dashboard, and all that change a workload in place."""
+    client = FakeClient(workload())
+    client.extra = {"livenessProbe": {"path": "/"}}
+    changed = asyncio.run(
+        change_workload(session(client), "web", partial(with_images, wanted={"": "web:2"}))
+    )
+
+    (container,) = client.patches[0]["spec"]["template"]["spec"]["runtime"]["sandbox"]["containers"]
+    assert container == {"name": "app", "image": "web:2", "livenessProbe": {"path": "/"}}
+    assert changed.before == workload()
+
+
+def test_a_change_that_changes_nothing_is_not_written():
+    """The Workload is not even read again."""
+    client = FakeClient(workload())
+    changed = asyncio.run(change_workload(session(client), "web", lambda known: known))
+
+    assert changed.before is changed.after
+    assert client.patches == []
 
 
 def test_a_change_of_the_same_field_is_refused():

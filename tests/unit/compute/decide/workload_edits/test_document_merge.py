@@ -37,6 +37,16 @@ def test_two_containers_are_changed_by_two_clients():
     assert both.conflicts == ()
 
 
+def test_items_that_one_client_moves_stay_moved():
+    """The order of variables and containers has a meaning, so it is part of the change."""
+    moved = changed(containers=containers()[::-1])
+    theirs = changed(containers=[*containers(proxy="p:2"), {"name": "log"}])
+    both = merged(BASE, moved, theirs)
+
+    assert both.document == changed(containers=[*containers(proxy="p:2")[::-1], {"name": "log"}])
+    assert merged(BASE, theirs, moved).document == both.document
+
+
 def test_one_field_changed_by_both():
     """The conflict names the field, down to the container."""
     both = merged(
