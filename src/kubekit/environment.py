@@ -1,18 +1,18 @@
 """The clock and the random numbers of a program, passed in, so that tests run on a virtual clock."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from random import Random
 from typing import Final
+
+import msgspec
 
 # Version 4 and variant 1 of RFC 9562, at their positions in the 128 bits.
 _RANDOM_UUID: Final = 0x4 << 76 | 0x2 << 62
 _RANDOM_BITS: Final = ~(0xF << 76 | 0x3 << 62)
 
 
-@dataclass(frozen=True, slots=True)
-class ExecutionEnvironment:
+class ExecutionEnvironment(msgspec.Struct, frozen=True):
     """The sources of nondeterminism, which no other code may use directly."""
 
     now: Callable[[], datetime]

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace as changed
 from typing import Any
 
 import pytest
@@ -60,7 +59,7 @@ def test_the_life_of_an_object_in_a_watch(real_server, kind):
 
     async def script(client, space):
         start = (await client.list(kind, space)).resource_version
-        options = changed(PLAIN_WATCH, resource_version=start)
+        options = replace(PLAIN_WATCH, resource_version=start)
         async with client.watch(kind, space, options) as events:
             made = await client.create(new(kind, space))
             red = await client.patch(made, painted(made, "red"))

@@ -7,10 +7,12 @@ the request: they continue when the process is cancelled, stopped or dead, as on
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from random import Random
 from typing import Any, Final, Literal, Protocol, TypeVar, cast
+
+from msgspec.structs import replace
 
 from kubekit.api.errors import ApiError, Expired, NotFound, Timeout, TooManyRequests, Unavailable
 from kubekit.client.options import DeleteOptions, ListOptions, PatchType, WatchOptions, WriteOptions

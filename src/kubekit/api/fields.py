@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 from typing import Final, Self
+
+import msgspec
 
 
 class Path(str):
@@ -55,8 +56,7 @@ _MOST_VALUES: Final = 100  # more would not be read
 _WITHOUT_VALUE = frozenset({Problem.FORBIDDEN, Problem.REQUIRED, Problem.TOO_LONG})
 
 
-@dataclass(frozen=True, slots=True)
-class FieldError:
+class FieldError(msgspec.Struct, frozen=True):
     """One error in a field of an object, and what would be valid."""
 
     path: str

@@ -1,11 +1,11 @@
 """The description of a kind in discovery and in its CRD: names, scope, columns, subresources."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(msgspec.Struct, frozen=True):
     """One printer column. ``wide`` columns appear only with ``-o wide``."""
 
     name: str
@@ -14,8 +14,7 @@ class Column:
     wide: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
+class Scale(msgspec.Struct, frozen=True):
     """The fields that the scale subresource reads and writes."""
 
     spec_path: str = ".spec.replicas"
@@ -23,8 +22,7 @@ class Scale:
     selector_path: str = ".status.selector"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resource:
+class Resource(msgspec.Struct, frozen=True, kw_only=True):
     """The group, version, names and options of a kind."""
 
     group: str
@@ -38,7 +36,7 @@ class Resource:
     status: bool = False
     scale: Scale | None = None
     selectable_fields: tuple[str, ...] = ()
-    annotations: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = msgspec.field(default_factory=dict)
 
     @property
     def api_version(self) -> str:

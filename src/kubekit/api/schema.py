@@ -11,7 +11,6 @@ never enforce it.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from functools import reduce
 from operator import or_
@@ -104,8 +103,7 @@ def schema_of(cls: type[msgspec.Struct], docs: Docs) -> Schema:
     return _ordered(_Walk(docs).struct(cls))
 
 
-@dataclass(frozen=True, slots=True)
-class _Walk:
+class _Walk(msgspec.Struct, frozen=True):
     docs: Docs
     within: tuple[type, ...] = ()
 
@@ -185,7 +183,7 @@ def _required(field: msgspec.structs.FieldInfo) -> bool:
 def _refuse_inapplicable_rules(rule: Rule, shape: Schema, where: str) -> None:
     kind = shape.get("type", "")
     applicable = _APPLICABLE[kind] | _ALWAYS_APPLICABLE
-    for name in Rule.__dataclass_fields__:
+    for name in Rule.__struct_fields__:
         if getattr(rule, name) is not None and name not in applicable:
             raise TypeError(f"{where}: the rule {name} does not apply to {kind} values")
 

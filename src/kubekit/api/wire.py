@@ -9,7 +9,6 @@ A decoded object is a view for reading. Writing it back whole would erase the fi
 server knows and we do not: writes are patches of what changed.
 """
 
-from dataclasses import dataclass, fields
 from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
@@ -37,16 +36,14 @@ def always(value: T) -> T:
     return field
 
 
-@dataclass(frozen=True, slots=True)
-class Cel:
+class Cel(msgspec.Struct, frozen=True):
     """One ``x-kubernetes-validations`` entry."""
 
     rule: str
     message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """The schema rules of a field beyond its type. ``None`` means no rule."""
 
     default: Any = None
@@ -75,7 +72,7 @@ class Rule:
             f.name: getattr(other, f.name)
             if getattr(self, f.name) is None
             else getattr(self, f.name)
-            for f in fields(self)
+            for f in msgspec.structs.fields(self)
         }
         return Rule(**merged)
 

@@ -8,12 +8,12 @@ sends a whole object back. `patch` and `patch_status` send the difference betwee
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import replace
 from itertools import chain
 from types import TracebackType
 from typing import Self, overload
 
 import msgspec
+from msgspec.structs import replace
 
 from kubekit.api import scheme
 from kubekit.api.errors import Expired, NotFound

@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Final, NoReturn, Protocol
 from urllib.parse import quote, urlsplit
 
+import msgspec
+
 from kubekit.api.errors import Unauthorized
 
 # What a header name may hold (RFC 9110), except the percent sign, which starts an escape.
@@ -61,8 +63,7 @@ class Credentials(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Anonymous:
+class Anonymous(msgspec.Struct, frozen=True):
     """No credentials."""
 
     async def headers(self) -> Mapping[str, str]:
@@ -75,8 +76,7 @@ class Anonymous:
         return False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Impersonation:
+class Impersonation(msgspec.Struct, frozen=True, kw_only=True):
     """The user to impersonate, if the server allows it. Empty means no impersonation."""
 
     user: str = ""
@@ -98,8 +98,7 @@ class Impersonation:
         ]
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectionOrigin:
+class ConnectionOrigin(msgspec.Struct, frozen=True):
     """Where the settings come from, for messages."""
 
     file: str = ""

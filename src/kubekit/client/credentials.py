@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from kubekit.client.connection import (
     ClientCertificate,
     Credentials,
@@ -161,8 +163,7 @@ class KeyPair:
         return " and ".join(str(source) for source in self._sources if isinstance(source, Path))
 
 
-@dataclass(frozen=True, slots=True)
-class Both:
+class Both(msgspec.Struct, frozen=True):
     """The header of one and the certificate of another: a user may have both."""
 
     header: Credentials

@@ -4,9 +4,10 @@ Versions and selectors stay text here: a version is opaque to clients, and all t
 the same text alike.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
+
+import msgspec
 
 FieldValidation = Literal["", "Ignore", "Warn", "Strict"]
 Propagation = Literal["", "Orphan", "Background", "Foreground"]
@@ -22,8 +23,7 @@ class PatchType(StrEnum):
     APPLY = "application/apply-patch+yaml"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListOptions:
+class ListOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Which objects, how many at once, and how fresh. A limit of 0 means all."""
 
     label_selector: str = ""
@@ -34,8 +34,7 @@ class ListOptions:
     resource_version_match: VersionMatch = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WatchOptions:
+class WatchOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Which changes, and from which version on. No timeout means that of the server."""
 
     label_selector: str = ""
@@ -47,8 +46,7 @@ class WatchOptions:
     timeout_seconds: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WriteOptions:
+class WriteOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How a create, update or patch is done. An empty ``field_validation`` means ``Warn``.
 
     ``force`` lets an apply take fields from other managers.
@@ -60,8 +58,7 @@ class WriteOptions:
     field_validation: FieldValidation = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeleteOptions:
+class DeleteOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The preconditions of a delete, and what happens to the dependents."""
 
     uid: str = ""

@@ -22,8 +22,7 @@ from kubekit.client.transport import Change, Document
 K = TypeVar("K", bound=Object)
 
 
-@dataclass(frozen=True, slots=True)
-class UnreadableObject:
+class UnreadableObject(msgspec.Struct, frozen=True):
     """An object that exists but that its class cannot read."""
 
     namespace: str

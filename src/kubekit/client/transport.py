@@ -6,8 +6,9 @@ puts types on top of any transport; errors are those of `api.errors` in both.
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol
+
+import msgspec
 
 from kubekit.api.resource import Resource
 from kubekit.client.options import DeleteOptions, ListOptions, PatchType, WatchOptions, WriteOptions
@@ -16,8 +17,7 @@ Document = dict[str, Any]
 Change = Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]
 
 
-@dataclass(frozen=True, slots=True)
-class ResourceLocation:
+class ResourceLocation(msgspec.Struct, frozen=True):
     """The target of a request: a collection, or with a name one object of it.
 
     An empty namespace means a cluster-scoped kind, or all namespaces at once.
@@ -29,8 +29,7 @@ class ResourceLocation:
     subresource: Literal["", "status", "scale", "token", "finalize"] = ""
 
 
-@dataclass(frozen=True, slots=True)
-class WatchEvent:
+class WatchEvent(msgspec.Struct, frozen=True):
     """One change. For an ``ERROR`` event, the error that it contains is raised instead."""
 
     type: Change

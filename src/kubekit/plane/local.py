@@ -8,10 +8,10 @@ the caller and the plane never share a dict.
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import replace
 from typing import Final, Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from kubekit.api import errors, scheme
 from kubekit.api.errors import BadRequest, MethodNotAllowed, NotFound, TooLarge

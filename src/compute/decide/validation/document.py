@@ -3,12 +3,12 @@
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
 from functools import cache
 from itertools import chain, islice
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from compute.api.compute import Workload
 from compute.decide.validation.review import Review

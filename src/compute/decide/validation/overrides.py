@@ -5,8 +5,9 @@ therefore refused when it is written. An unchanged value is not: it may be older
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from compute.api import annotations
 from compute.api.compute import Workload

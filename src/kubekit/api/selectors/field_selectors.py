@@ -6,8 +6,9 @@ itself. Which fields may be asked for is the server's business.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final, Literal
+
+import msgspec
 
 from kubekit.api.excerpt import excerpt
 from kubekit.api.selectors.label_requirement import SelectorError
@@ -16,8 +17,7 @@ _ESCAPED: Final = "\\,="
 _ESCAPES: Final = str.maketrans({character: f"\\{character}" for character in _ESCAPED})
 
 
-@dataclass(frozen=True, slots=True)
-class FieldRequirement:
+class FieldRequirement(msgspec.Struct, frozen=True):
     """What one field must be, or must not be."""
 
     field: str
@@ -33,8 +33,7 @@ class FieldRequirement:
         return equal if self.operator == "=" else not equal
 
 
-@dataclass(frozen=True, slots=True)
-class FieldSelector:
+class FieldSelector(msgspec.Struct, frozen=True):
     """Conditions that must all hold. `parse` puts them in order."""
 
     requirements: tuple[FieldRequirement, ...] = ()

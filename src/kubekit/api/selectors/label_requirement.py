@@ -1,9 +1,10 @@
 """One condition on one label: ``app=web``, ``tier in (a,b)``, ``!draft``."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, assert_never
+
+import msgspec
 
 from kubekit.api import digits
 from kubekit.api.excerpt import excerpt
@@ -33,8 +34,7 @@ OF_SETS: Final = (Operator.IN, Operator.NOT_IN)
 OF_NUMBERS: Final = (Operator.GREATER_THAN, Operator.LESS_THAN)
 
 
-@dataclass(frozen=True, slots=True)
-class Requirement:
+class Requirement(msgspec.Struct, frozen=True):
     """What one label must be. A malformed one is refused when it is made."""
 
     key: str

@@ -3,13 +3,13 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from kubekit.client.http.failures import AttemptFailure
 
 
-@dataclass(frozen=True, slots=True)
-class ResponseLimits:
+class ResponseLimits(msgspec.Struct, frozen=True):
     """The limits of one response.
 
     ``until`` is the deadline by the loop's clock, ``seconds`` after the attempt started: for the whole

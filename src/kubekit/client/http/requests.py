@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote, urlencode
 
@@ -24,8 +23,7 @@ _PATH: Final = re.compile("/[!-~]*")
 _MEDIA: Final = re.compile("[ -~]+")
 
 
-@dataclass(frozen=True, slots=True)
-class HttpRequest:
+class HttpRequest(msgspec.Struct, frozen=True):
     """One request, which may be sent more than once. ``about`` names its object in messages."""
 
     method: str

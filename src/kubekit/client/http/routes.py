@@ -4,11 +4,12 @@ import base64
 from dataclasses import dataclass, field
 from urllib.parse import SplitResult, unquote, urlsplit
 
+import msgspec
+
 from kubekit.client.connection import Connection, Misconfigured
 
 
-@dataclass(frozen=True, slots=True)
-class HostAddress:
+class HostAddress(msgspec.Struct, frozen=True):
     """A host to connect to. ``shown`` is its address without any password in it."""
 
     name: str

@@ -1,8 +1,9 @@
 """The settings of an HTTP transport: numbers of connections, timeouts, retries and limits."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 AttemptObserver = Callable[[str, int, str], None]
 WarningHandler = Callable[[str], None]
@@ -10,8 +11,7 @@ WarningHandler = Callable[[str], None]
 _MIB: Final = 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HttpSettings:
+class HttpSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Limits. Times are in seconds, sizes in bytes.
 
     ``connections`` are for requests, ``watches`` have connections of their own. An idle connection is

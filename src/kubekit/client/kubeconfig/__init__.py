@@ -6,10 +6,11 @@ write. Each error is `Misconfigured` and names the file and the field.
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Final, TypeVar
+
+import msgspec
 
 from kubekit.api.excerpt import excerpt
 from kubekit.client.connection import Connection, ConnectionOrigin, Misconfigured
@@ -27,8 +28,7 @@ _LETTERS_COMPARED: Final = 60
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(msgspec.Struct, frozen=True):
     """The valid connections, and the errors of the others."""
 
     connections: tuple[Connection, ...] = ()

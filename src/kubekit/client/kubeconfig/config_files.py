@@ -29,8 +29,7 @@ _DEFAULT: Final = (".kube", "config")
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class EntryLocation:
+class EntryLocation(msgspec.Struct, frozen=True):
     """The location of an entry: for messages, and for paths relative to its file."""
 
     file: Path
@@ -54,15 +53,14 @@ class LocatedEntry(Generic[T]):
     location: EntryLocation
 
 
-@dataclass(frozen=True, slots=True)
-class MergedConfig:
+class MergedConfig(msgspec.Struct, frozen=True):
     """All entries of some files, by name."""
 
     files: tuple[Path, ...] = ()
     current: str = ""
-    clusters: Mapping[str, LocatedEntry[ClusterEntry]] = field(default_factory=dict)
-    users: Mapping[str, LocatedEntry[UserEntry]] = field(default_factory=dict)
-    contexts: Mapping[str, LocatedEntry[ContextEntry]] = field(default_factory=dict)
+    clusters: Mapping[str, LocatedEntry[ClusterEntry]] = msgspec.field(default_factory=dict)
+    users: Mapping[str, LocatedEntry[UserEntry]] = msgspec.field(default_factory=dict)
+    contexts: Mapping[str, LocatedEntry[ContextEntry]] = msgspec.field(default_factory=dict)
 
     def over(self, other: "MergedConfig") -> "MergedConfig":
         """The union of both; this one takes precedence."""

@@ -4,9 +4,10 @@ import base64
 import binascii
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import SplitResult, unquote, urlsplit
+
+import msgspec
 
 from kubekit.client.connection import NoCredentials, authority_problem
 from kubekit.client.credentials import Basic, read_limited
@@ -20,8 +21,7 @@ _SLASHES: Final = re.compile("/+")
 _WHITE: Final = re.compile(r"[\r\n]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterEndpoint:
+class ClusterEndpoint(msgspec.Struct, frozen=True, kw_only=True):
     """A server as the cluster describes it. ``login`` is the user and password of its URL."""
 
     url: str

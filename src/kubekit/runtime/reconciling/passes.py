@@ -5,8 +5,10 @@ it starts, writes as part of that pass.
 """
 
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Protocol
+
+from msgspec.structs import replace
 
 from kubekit.client.options import PLAIN_WRITE, WriteOptions
 from kubekit.runtime.reconciling.freshness import Freshness

@@ -9,8 +9,9 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import replace
 from typing import Any, Final, NamedTuple
+
+from msgspec.structs import replace
 
 from kubekit.api.errors import ApiError
 from kubekit.api.meta import Object, ObjectMeta

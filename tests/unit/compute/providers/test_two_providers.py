@@ -1,9 +1,9 @@
 """Two providers of one cell, with different caches and clocks, do not undo each other's conditions."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from compute.providers.machines import NODE
 from compute.providers.simulated import controllers

@@ -1,6 +1,5 @@
 """The registry: which class reads what, and what is said when none can."""
 
-import dataclasses
 
 import msgspec
 import pytest
@@ -83,7 +82,7 @@ def test_a_second_class_for_one_kind_or_plural_is_refused(changes, message):
     """Two classes cannot read the same documents; a refused class leaves the registry as it was."""
 
     class Duplicate(Secret, frozen=True, kw_only=True):
-        RESOURCE = dataclasses.replace(Secret.RESOURCE, **changes)
+        RESOURCE = msgspec.structs.replace(Secret.RESOURCE, **changes)
 
     registered = scheme.kinds()
     with pytest.raises(ValueError, match=message):

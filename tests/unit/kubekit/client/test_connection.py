@@ -173,7 +173,7 @@ def test_an_authority_without_a_certificate_is_refused(authority):
 def test_a_client_certificate_that_cannot_be_used_is_refused(pair: ClientCertificate, problem):
     """A bad certificate is reported, without asking for a password on the terminal."""
 
-    class Given(Anonymous):
+    class Given(Anonymous, frozen=True):
         def certificate(self) -> ClientCertificate:
             return pair
 

@@ -1,8 +1,9 @@
 """Checks that the defaults in a schema are valid themselves."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from kubekit.api.fields import FieldError, Path, invalid
 from kubekit.api.structural import Judge, coerced, unknown_fields

@@ -6,7 +6,6 @@ as a finalizer too, which the garbage collector processes.
 """
 
 import asyncio
-import dataclasses
 from contextlib import suppress
 from typing import Final
 
@@ -186,7 +185,7 @@ def _precondition(kind: Kind, name: str, word: str, values: tuple[str, str, str]
     if kind.storage == NAMESPACES:
         mismatch = f"{word} in precondition: {wanted}, {word} in object meta: {present}"
         return errors.conflict(kind.resource, name, f"Precondition failed: {mismatch}")
-    named = dataclasses.replace(kind.resource, plural=kind.resource.kind)
+    named = msgspec.structs.replace(kind.resource, plural=kind.resource.kind)
     return errors.conflict(
         named,
         name,

@@ -1,6 +1,6 @@
 """Checks that a document matches its request: version, kind, namespace, name."""
 
-import dataclasses
+import msgspec
 
 from kubekit.api import errors, fields
 from kubekit.api.errors import ApiError, BadRequest
@@ -72,7 +72,9 @@ def _wrong_kind(kind: Kind, named: object, document: Document) -> ApiError:
     name = metadata.get("name") if isinstance(metadata, dict) else ""
     wrong = fields.invalid("kind", named, f"must be {resource.kind}")
     return errors.invalid(
-        dataclasses.replace(resource, kind=named), name if isinstance(name, str) else "", [wrong]
+        msgspec.structs.replace(resource, kind=named),
+        name if isinstance(name, str) else "",
+        [wrong],
     )
 
 

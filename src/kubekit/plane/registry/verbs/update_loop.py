@@ -5,7 +5,6 @@ computed again, until the store accepts it or the client's resourceVersion is ou
 and an update without resourceVersion, do not fail because of concurrent writes.
 """
 
-import dataclasses
 from collections.abc import Callable
 from typing import Final
 
@@ -199,7 +198,7 @@ def _check_subject(change: ObjectChange, record: Record, old: Metadata, sent: Me
     if not version and (kind.custom or kind.storage in _VERSIONED):
         missing = fields.invalid("metadata.resourceVersion", 0, "must be specified for an update")
         # Only this refusal names the plural and not the kind, as a Kubernetes server does.
-        named = dataclasses.replace(kind.resource, kind=kind.resource.plural)
+        named = msgspec.structs.replace(kind.resource, kind=kind.resource.plural)
         raise errors.invalid(named, name, [missing])
     if version and version != record.revision:
         raise errors.conflict(kind.resource, name, _MODIFIED)

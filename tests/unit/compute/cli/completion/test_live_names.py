@@ -174,7 +174,7 @@ def test_the_request_carries_the_credentials():
 def test_credentials_that_need_an_event_loop_get_one():
     """Those of a plugin run a process."""
 
-    class Plugin(Anonymous):
+    class Plugin(Anonymous, frozen=True):
         async def headers(self):
             import asyncio  # noqa: PLC0415 -- as a plugin does
 

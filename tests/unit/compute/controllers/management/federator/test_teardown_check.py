@@ -1,9 +1,9 @@
 """A deployment keeps its finalizer until nothing of it is left in reachable cells."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from compute.api import finalizers, karmada, labels, names
 from compute.api.compute import WorkloadDeployment

@@ -1,10 +1,10 @@
 """Bearer tokens: shown once, stored as hashes, in an owner-only file."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from random import Random
 
 import pytest
+from msgspec.structs import replace
 
 from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.http.authentication.bearer_tokens import TokenGrant, Tokens, TokensRefused
@@ -65,8 +65,8 @@ def test_only_the_exact_token_is_accepted(header, known):
 
 def test_a_token_ends_with_its_lifetime():
     """At the very moment it ends it is not known any more."""
-    later = replace(HERE, now=lambda: clock[0])
     clock = [NOW]
+    later = replace(HERE, now=lambda: clock[0])
     tokens = Tokens(None, later)
     token = tokens.issue(ADMIN, timedelta(hours=1))
     clock[0] = NOW + timedelta(minutes=59)

@@ -1,9 +1,9 @@
 """The scale subresource, read and written."""
 
 import copy
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from kubekit.api.errors import BadRequest, Invalid, NotFound
 from kubekit.api.resource import Resource, Scale
