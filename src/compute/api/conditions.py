@@ -1,12 +1,12 @@
 """The types of conditions: what each means when it is true, and who sets it."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Self
 
+import msgspec
 
-@dataclass(frozen=True, slots=True)
-class ConditionDefinition:
+
+class ConditionDefinition(msgspec.Struct, frozen=True):
     """The definition of a type: its name, what it means when it is true, and who sets it."""
 
     type: str

@@ -7,9 +7,11 @@ explain. `docs/decide.md` lists what else a new gate needs.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
+
+import msgspec
 
 from compute.api.conditions import ConditionType
 from compute.api.reason_types import Rank
@@ -20,8 +22,7 @@ QUOTA: Final = "Quota"
 REFERENCED_DATA: Final = "ReferencedData"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gate:
+class Gate(msgspec.Struct, frozen=True, kw_only=True):
     """A scheduling gate, and the condition that explains it.
 
     ``on_binding``: the condition is on the Instance's NetworkBinding; else on the Instance itself.
@@ -57,7 +58,7 @@ class Gate:
     denial: str | None = None
     replicas_reason: str | None = None
     reported_first: str | None = None
-    on_deployment: Mapping[str, str] = field(default_factory=dict)
+    on_deployment: Mapping[str, str] = msgspec.field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,10 @@ reason cannot be defined without them. Its rank and its traits, which decisions 
 the same definition.
 """
 
-from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Final, Self
+
+import msgspec
 
 NOTHING_TO_DO: Final = "Nothing to do."
 _WAIT: Final = "Wait; if it lasts for minutes, run `compute doctor NAME`."
@@ -53,8 +54,7 @@ class Trait(StrEnum):
     WARNS = "warns"  # an Instance that is not Ready for it gets a Warning event
 
 
-@dataclass(frozen=True, slots=True)
-class ReasonDefinition:
+class ReasonDefinition(msgspec.Struct, frozen=True):
     """The definition of a reason.
 
     ``next_step`` has commands in backticks, always as ``compute ...``. Words in capitals are

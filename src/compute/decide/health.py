@@ -5,9 +5,11 @@ judged by what runs there: a program that crashes a week later is no matter of t
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
+
+import msgspec
+from msgspec.structs import replace
 
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.conditions import ConditionType
@@ -57,16 +59,14 @@ _OF_CONDITION: Final[dict[str, HealthStatus]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class CityHealth:
+class CityHealth(msgspec.Struct, frozen=True):
     """The row of a city, with the cause where its rollout is done and something is not ready."""
 
     row: CityRow
     state: CityState
 
 
-@dataclass(frozen=True, slots=True)
-class WorkloadHealth:
+class WorkloadHealth(msgspec.Struct, frozen=True):
     """The health of a Workload, and a sentence about it."""
 
     health: HealthStatus

@@ -7,11 +7,12 @@ list, description and dashboard shows the same state.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
+
+import msgspec
 
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.conditions import ConditionType
@@ -54,8 +55,7 @@ _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]*")
 _SILENCE: Final = PhaseTimeouts().silence
 
 
-@dataclass(frozen=True, slots=True)
-class InstanceStanding:
+class InstanceStanding(msgspec.Struct, frozen=True):
     """The state of an Instance, and the cause of it where it is not available.
 
     ``last_report`` is set where the cell is unreachable: everything else is as old as that.

@@ -5,9 +5,10 @@ The rank is how far a reason is from ordinary progress, so that the cause to act
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+import msgspec
 
 from compute.api import gates
 from compute.api.reasons import Reason
@@ -21,8 +22,7 @@ _LONGEST_SUMMARY: Final = 512
 _RANKS: Final[dict[str, int]] = {reason: reason.rank for reason in Reason if reason.rank}
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(msgspec.Struct, frozen=True):
     """A possible cause, and the name of the object that reports it."""
 
     subject: str  # empty when the object explains itself

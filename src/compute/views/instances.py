@@ -1,9 +1,10 @@
 """Instances as people read them: where each runs, its state with the cause, and its revision."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+import msgspec
 
 from compute.api import labels, names
 from compute.api.compute import Instance, Workload, WorkloadDeployment
@@ -58,8 +59,7 @@ class InstanceChange(View, frozen=True, kw_only=True):
     instance: InstanceView
 
 
-@dataclass(frozen=True, slots=True)
-class InstanceFilter:
+class InstanceFilter(msgspec.Struct, frozen=True):
     """The Instances that are wanted. What is empty admits all."""
 
     workload: str = ""
@@ -74,8 +74,7 @@ class InstanceFilter:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class InstanceContext:
+class InstanceContext(msgspec.Struct, frozen=True):
     """What is known about an Instance besides itself."""
 
     deployment: WorkloadDeployment | None = None

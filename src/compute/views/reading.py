@@ -7,9 +7,11 @@ it. An older server, or a role with fewer rights, must not take the rest away.
 import asyncio
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
+
+import msgspec
+from msgspec.structs import replace
 
 from compute.api import labels, names
 from compute.api.compute import Instance, Workload, WorkloadDeployment
@@ -23,8 +25,7 @@ from kubekit.client.options import EVERYTHING, ListOptions
 _UNREAD: Final = (NotFound, Forbidden)
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectObjects:
+class ProjectObjects(msgspec.Struct, frozen=True):
     """Workloads of a namespace, with their deployments and the projections of their Instances."""
 
     workloads: tuple[Workload, ...]
@@ -59,8 +60,7 @@ class ProjectObjects:
         return RolloutSnapshot(self.workloads[0], self.deployments, self.instances, at)
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectReader:
+class ProjectReader(msgspec.Struct, frozen=True):
     """Reads a namespace of a project."""
 
     client: Client

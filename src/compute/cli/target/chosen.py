@@ -1,8 +1,9 @@
 """The target of a command, and the rule that chose it."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+
+import msgspec
 
 from kubekit.client.connection import Connection
 
@@ -19,8 +20,7 @@ class TargetRule(StrEnum):
     WORLD = "world on this machine"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class Target(msgspec.Struct, frozen=True, kw_only=True):
     """A server, and a namespace of a project there."""
 
     connection: Connection

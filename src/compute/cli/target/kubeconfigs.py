@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from compute.app.data_folder import KUBECONFIG, default_data, is_world
 from compute.cli.exits import Failure
 from compute.cli.target.chosen import Target, TargetRule
@@ -84,7 +86,7 @@ def world_target(data: Path, wishes: Wishes, rule: TargetRule) -> Target:
     if not file.is_file():
         raise Failure(f"there is no world in {data}", next_step=_up(data, wishes.variables))
     target = target_of([file], wishes, rule)
-    return replace(target, detail=str(data), world=data)
+    return msgspec.structs.replace(target, detail=str(data), world=data)
 
 
 def _up(data: Path, variables: Mapping[str, str]) -> str:

@@ -1,8 +1,10 @@
 """What a call asks for: its flags, variables and settings, before a rule makes a target of them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
 
 from compute.cli.invocation import PLUGIN_VERSION
 from compute.cli.target.settings import UserSettings
@@ -16,8 +18,7 @@ class Wish(NamedTuple):
     source: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wishes:
+class Wishes(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that the target depends on, except for files."""
 
     flags: Mapping[str, str]

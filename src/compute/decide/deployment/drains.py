@@ -5,7 +5,6 @@ agree on it, and every message can name the same instant.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated, Final, Literal
 
@@ -20,8 +19,7 @@ from kubekit.api.meta import Condition, with_metadata
 from kubekit.api.times import format_time
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grace:
+class Grace(msgspec.Struct, frozen=True, kw_only=True):
     """How long a deployment that is no longer wanted keeps running."""
 
     withdrawal: timedelta = timedelta(minutes=5)  # its city is no longer offered to the project
@@ -53,8 +51,7 @@ class Drain(msgspec.Struct, frozen=True, omit_defaults=True):
     given_at: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedEvent:
+class PlannedEvent(msgspec.Struct, frozen=True):
     """An event that is to be recorded."""
 
     type: EventType

@@ -4,7 +4,6 @@ Counts are computed from the Instances alone, so a lost status update repairs it
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, TypeVar
 
@@ -37,8 +36,7 @@ _NETWORK_ON_ITS_WAY: Final = "The network is not ready yet"
 _NOTHING_REPORTED: Final = "nothing reported yet"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NetworkVerdict:
+class NetworkVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the networks of a deployment are ready in its city, and the Location of that city.
 
     The message of ready networks is a note on them, and usually empty.

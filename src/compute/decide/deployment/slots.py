@@ -5,8 +5,9 @@ Instance that has its name, and to no other: names are unique, labels are not.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from compute.api import names
 from compute.api.compute import MOST_REPLICAS, Instance, WorkloadDeployment
@@ -17,8 +18,7 @@ from compute.decide.deployment.template import recorded_hash, template_hash
 _READY: Final = ConditionType.READY.value
 
 
-@dataclass(frozen=True, slots=True)
-class Slots:
+class Slots(msgspec.Struct, frozen=True):
     """The Instances of a deployment by their ordinals, in ascending order."""
 
     deployment: WorkloadDeployment

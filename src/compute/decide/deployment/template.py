@@ -8,7 +8,6 @@ import copy
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Final, get_args
 
@@ -126,8 +125,7 @@ def build_instance(deployment: WorkloadDeployment, ordinal: int, gates: Sequence
     return instance_builder(deployment, gates)(ordinal)
 
 
-@dataclass(frozen=True, slots=True)
-class _Field:
+class _Field(msgspec.Struct, frozen=True):
     name: str
     key: str
     amounts: bool  # every text and number in it is a quantity

@@ -7,8 +7,9 @@ decides; of equal ones the deeper.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+
+import msgspec
 
 from compute.api import gates
 from compute.api.compute import Instance, Workload, WorkloadDeployment
@@ -23,8 +24,7 @@ from compute.decide.scheduling_gates import closed, condition_of
 from kubekit.api.meta import EPOCH, Condition, Object
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
+class Cause(msgspec.Struct, frozen=True):
     """Why something does not run, and the object that reports it."""
 
     by: Object

@@ -1,7 +1,8 @@
 """The gates of an Instance as a checklist: which are open, and what the others wait for."""
 
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from compute.api import gates
 from compute.api.compute import Instance
@@ -12,8 +13,7 @@ from compute.decide.scheduling_gates import closed, condition_of
 _UNKNOWN: Final = "The controller that opens this gate is not known here."
 
 
-@dataclass(frozen=True, slots=True)
-class GateStatus:
+class GateStatus(msgspec.Struct, frozen=True):
     """One thing an Instance needs before it may start."""
 
     name: str

@@ -1,8 +1,9 @@
 """When a client that waits for a rollout stops waiting, and what it reports then."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+
+import msgspec
 
 from compute.decide.progress.phases import PhaseTimeouts
 from compute.decide.progress.rollouts import RolloutVerdict
@@ -19,8 +20,7 @@ class RolloutEnding(StrEnum):
     TIMED_OUT = "timed out"  # while it made progress
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RolloutWait:
+class RolloutWait(msgspec.Struct, frozen=True, kw_only=True):
     """Since when a client waits, how long it does at most, and since when the verdict is unknown."""
 
     since: datetime

@@ -6,10 +6,12 @@ matter of health, not of the rollout.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
+
+import msgspec
+from msgspec.structs import replace
 
 from compute.api.conditions import ConditionType
 from compute.api.reasons import Reason, Trait, has
@@ -38,8 +40,7 @@ class Phase(StrEnum):
 _MOVING: Final = frozenset({Phase.QUEUED, Phase.PENDING, Phase.UPDATING})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PhaseTimeouts:
+class PhaseTimeouts(msgspec.Struct, frozen=True, kw_only=True):
     """How long to wait before each phase of failure is assumed."""
 
     stall: timedelta = timedelta(seconds=30)  # no progress: Blocked
@@ -48,8 +49,7 @@ class PhaseTimeouts:
     contact: timedelta = timedelta(seconds=60)  # no snapshot could be taken: the outcome is unknown
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CityRow:
+class CityRow(msgspec.Struct, frozen=True, kw_only=True):
     """One placement in one city, as a table shows it."""
 
     placement: str
@@ -68,8 +68,7 @@ class CityRow:
     failing_since: datetime | None  # when an Instance first could not run; None while all can
 
 
-@dataclass(frozen=True, slots=True)
-class _Finding:
+class _Finding(msgspec.Struct, frozen=True):
     phase: Phase
     why: str = ""
     reason: str = ""

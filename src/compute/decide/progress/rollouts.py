@@ -8,10 +8,12 @@ one too: a rollout that still has to remove something is not finished either.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
+
+import msgspec
+from msgspec.structs import replace
 
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.decide import joins
@@ -48,8 +50,7 @@ _ORDER: Final = tuple(RolloutVerdict)
 _FINAL: Final = frozenset({RolloutVerdict.FAILED, RolloutVerdict.DONE})
 
 
-@dataclass(frozen=True, slots=True)
-class RolloutSnapshot:
+class RolloutSnapshot(msgspec.Struct, frozen=True):
     """The objects of a project at one instant: its own, and projections."""
 
     workload: Workload
@@ -58,8 +59,7 @@ class RolloutSnapshot:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Rollout:
+class Rollout(msgspec.Struct, frozen=True):
     """The rows, in the order of the Workload's spec, as they were seen at one instant."""
 
     rows: tuple[CityRow, ...]

@@ -6,7 +6,6 @@ ours: each key is a number, each value a JSON document with the whole spec. ``he
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
@@ -50,16 +49,14 @@ class RevisionStatus(StrEnum):
     ROLLED_BACK = "rolled back"
 
 
-@dataclass(frozen=True, slots=True)
-class RevisionEntry:
+class RevisionEntry(msgspec.Struct, frozen=True):
     """A revision and its outcome."""
 
     revision: Revision
     status: RevisionStatus
 
 
-@dataclass(frozen=True, slots=True)
-class Undo:
+class Undo(msgspec.Struct, frozen=True):
     """The spec that an undo writes, and its changes as text."""
 
     revision: Revision
@@ -67,8 +64,7 @@ class Undo:
     changes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(msgspec.Struct, frozen=True):
     """Why nothing can be undone."""
 
     why: str

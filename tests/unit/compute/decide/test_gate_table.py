@@ -1,9 +1,9 @@
 """A gate that is added to the table is handled by everything that reads the table."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from compute.api import gates
 from compute.api.gates import Gate, GateTable

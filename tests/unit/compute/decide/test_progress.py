@@ -1,8 +1,7 @@
-from dataclasses import replace
-
 import msgspec
 import pytest
 from hypothesis import given as over, settings, strategies as st
+from msgspec.structs import replace
 
 from compute.decide.deployment import drains
 from compute.decide.deployment.slots import is_ready
