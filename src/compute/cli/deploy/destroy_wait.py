@@ -35,11 +35,16 @@ class _Left(NamedTuple):
 
     def __str__(self) -> str:
         if not self.cities:
-            return f"workload {listed(self.names)} itself"
+            return self._without_instances()
         where = ", ".join(self.cities)
         if not self.instances:
             return f"the last of what ran in {where}"
         return f"{counted(self.instances, 'instance')} in {where}"
+
+    def _without_instances(self) -> str:
+        if len(self.names) == 1:
+            return f"workload {self.names[0]} itself"
+        return f"workloads {listed(self.names)} themselves"
 
 
 async def until_gone(session: Session, workloads: Sequence[Workload], limit: timedelta) -> Exit:

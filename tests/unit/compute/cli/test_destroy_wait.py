@@ -15,7 +15,7 @@ from kubekit.api.errors import Unavailable
 from kubekit.api.meta import Object
 from tests.support.compute.builders import deployment, instance, workload
 
-UIDS = frozenset({"uid-web"})
+UIDS = frozenset({"uid-web", "uid-edge"})
 
 
 def live(*objects: Object) -> LiveObjects:
@@ -33,6 +33,7 @@ def live(*objects: Object) -> LiveObjects:
         ((workload(), deployment(), instance(0), instance(1)), "2 instances in DFW"),
         ((workload(), deployment()), "the last of what ran in DFW"),
         ((workload(),), "workload web itself"),
+        ((workload(), workload("edge")), "workloads edge,web themselves"),
     ],
 )
 def test_what_is_left_is_said(objects, text):
