@@ -115,8 +115,8 @@ def _check_container(
 def _check_image(path: Path, image: str) -> Iterator[FieldError]:
     if not image:
         yield required(path, "name the image to run")
-    elif any(character.isspace() for character in image):
-        yield invalid(path, image, "must not contain spaces or line breaks")
+    elif " " in image or not image.isprintable():
+        yield invalid(path, image, "must not contain spaces, line breaks or control characters")
 
 
 def check_environment(path: Path, variables: Sequence[EnvVar]) -> Iterator[FieldError]:

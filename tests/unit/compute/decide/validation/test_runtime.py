@@ -76,10 +76,15 @@ def test_container_names_are_unique_labels():
 
 @pytest.mark.parametrize(
     ("image", "problem"),
-    [("", Problem.REQUIRED), ("web :1", Problem.INVALID), ("web:1\n", Problem.INVALID)],
+    [
+        ("", Problem.REQUIRED),
+        ("web :1", Problem.INVALID),
+        ("web:1\n", Problem.INVALID),
+        ("web\x1b[31m:1", Problem.INVALID),
+    ],
 )
 def test_an_image_is_named(image, problem):
-    """An image has a name without blanks."""
+    """An image has a name without blanks, and nothing that a terminal obeys."""
     assert contained(image=image) == [("image", problem)]
 
 
