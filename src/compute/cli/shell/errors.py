@@ -59,7 +59,7 @@ def json_of(failure: Failure) -> str:
 def failure_of(error: ApiError, project: str = "") -> Failure:
     """A refusal of a server as a failure of the command."""
     code = _first(_CODES, error) or Exit.ERROR
-    next_step = _first(_NEXT, error) or ""
+    next_step = _first(_NEXT, error) or ("compute config view" if _lacks_namespace(error) else "")
     return Failure(_sentence(error, project), code, next_step=next_step, reason=error.reason)
 
 
@@ -68,12 +68,22 @@ def _sentence(error: ApiError, project: str) -> str:
     match error:
         case Unauthorized():
             return f"the server does not accept the credentials{where}: {error.message}"
+        case NotFound() if error.details and _lacks_namespace(error):
+            return (
+                f"there is no namespace {error.details.name}{where}; to create it, deploy a "
+                "manifest of kind Namespace"
+            )
         case Forbidden():
             return f"no permission{where}: {error.message}"
         case Invalid() if error.details and error.details.causes:
             return "; ".join(f"{cause.field}: {cause.message}" for cause in error.details.causes)
         case _:
             return error.message
+
+
+def _lacks_namespace(error: ApiError) -> bool:
+    kind = error.details.kind if error.details else ""
+    return isinstance(error, NotFound) and kind == "namespaces"
 
 
 def _first(table: Iterable[tuple[type[ApiError], T]], error: ApiError) -> T | None:
