@@ -14,6 +14,7 @@ from compute.cli.change.planned_changes import PlannedChange, existing_object, j
 from compute.cli.deploy import manifests
 from compute.cli.deploy.deploy_inputs import DeployInputs
 from compute.cli.deploy.file_planning import changes_of_manifests
+from compute.cli.deploy.missing_values import missing_values
 from compute.cli.deploy.references import (
     Surroundings,
     missing_networks,
@@ -55,6 +56,7 @@ class DeployPlan:
     changes: tuple[PlannedChange, ...]
     missing: tuple[tuple[str, str], ...]  # networks, by namespace and name
     view: DeployPlanView
+    warnings: tuple[str, ...] = ()
 
     @property
     def workloads(self) -> tuple[PlannedChange, ...]:
@@ -62,8 +64,8 @@ class DeployPlan:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Why stages that were asked for have no effect."""
-        return tuple(filter(None, map(stages_note, self.changes)))
+        """What else the user should know: what is missing, and why stages have no effect."""
+        return (*self.warnings, *filter(None, map(stages_note, self.changes)))
 
     @property
     def new_namespaces(self) -> frozenset[str]:
@@ -90,7 +92,7 @@ async def plan_of(session: Session, inputs: DeployInputs) -> DeployPlan:
     )
     pairs = [(change.existing, change.wanted) for change in changes]
     view = deploy_plan_view(pairs, around.left, [name for _, name in missing])
-    return DeployPlan(changes, missing, view)
+    return DeployPlan(changes, missing, view, await missing_values(session, changes))
 
 
 async def _of_flags(session: Session, inputs: DeployInputs, around: Surroundings) -> PlannedChange:
