@@ -74,8 +74,10 @@ class _Explained(click.Command):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            near = get_close_matches(error.option_name, list(_flags(self)), 1, 0.6)
-            hint = f"; did you mean {near[0]}?" if near else ""
+            # Without the dashes, which would make any two short flags alike.
+            flags = [flag.strip("-") for flag in _flags(self)]
+            near = get_close_matches(error.option_name.strip("-"), flags, 1, 0.6)
+            hint = f"; did you mean --{near[0]}?" if near else ""
             raise click.UsageError(f"no such option: {error.option_name}{hint}", ctx) from error
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":

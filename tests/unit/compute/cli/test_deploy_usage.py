@@ -58,6 +58,7 @@ WRONG = (
     ("deploy -f a.yaml --auto-undo --dry-run", "--auto-undo: with --dry-run no rollout can fail; leave "
      "one out"),
     ("deploy web --imgae x", "no such option: --imgae; did you mean --image?"),
+    ("deploy web --watch", "no such option: --watch"),
     ("diff", "there is nothing to deploy: give NAME with --image and --city, or -f FILE"),
     ("destroy web --timeout 5m", "--timeout: without --wait there is no wait; give both"),
 )  # fmt: skip
