@@ -1,6 +1,7 @@
 """Kubeconfig files: where a plane is, and the credentials for it."""
 
 import base64
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -41,7 +42,10 @@ def kubeconfig_of_many(
     authority: bytes,
     users: Mapping[str, Credential],
 ) -> bytes:
-    """A kubeconfig for several planes of one server: contexts and users by name."""
+    """A kubeconfig for several planes of one server: contexts and users by name.
+
+    It is JSON, which is YAML too: commands read it without importing a parser of YAML.
+    """
     server, trusted = reachable(url), _base64(authority)
     paths = {context.cluster: context.path for context in contexts.values()}
     document = {
@@ -63,7 +67,7 @@ def kubeconfig_of_many(
         ],
         "current-context": current,
     }
-    return yaml.safe_dump(document, sort_keys=False).encode()
+    return f"{json.dumps(document, indent=2)}\n".encode()
 
 
 def current_context(file: Path) -> str:

@@ -5,10 +5,8 @@ of a pod. A file may be unreadable for a moment, or a certificate may be written
 the last content stays in use, and the file is read again soon.
 """
 
-import asyncio
 import base64
 import logging
-import math
 import re
 import ssl
 from collections.abc import Mapping
@@ -26,8 +24,6 @@ from kubekit.client.connection import (
 )
 
 FILE_LIMIT: Final = 1024 * 1024  # bytes; far more than a token or a chain of certificates takes
-TOKEN_LIFE: Final = 50.0  # seconds; as client-go, a minute less some leeway
-_REREAD_AFTER: Final = 10.0  # seconds; for a file that could not be read
 
 _UNSENDABLE: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
 _log: Final = logging.getLogger(__name__)
@@ -35,7 +31,7 @@ _log: Final = logging.getLogger(__name__)
 _Stamp = tuple[tuple[int, ...], ...]
 
 
-class _WithoutCertificate:
+class WithoutCertificate:
     """Credentials in a header only."""
 
     def certificate(self) -> ClientCertificate | None:
@@ -43,20 +39,20 @@ class _WithoutCertificate:
 
 
 @dataclass(frozen=True, slots=True)
-class BearerToken(_WithoutCertificate):
+class BearerToken(WithoutCertificate):
     """A bearer token that does not change."""
 
     token: str = field(repr=False)
 
     async def headers(self) -> Mapping[str, str]:
-        return _bearer(self.token)
+        return bearer(self.token)
 
     async def renew(self) -> bool:
         return False
 
 
 @dataclass(frozen=True, slots=True)
-class Basic(_WithoutCertificate):
+class Basic(WithoutCertificate):
     """A user name and a password."""
 
     username: str
@@ -68,49 +64,6 @@ class Basic(_WithoutCertificate):
 
     async def renew(self) -> bool:
         return False
-
-
-class TokenFile(_WithoutCertificate):
-    """A bearer token in a file, read again every minute and after a 401.
-
-    ``otherwise`` is the token to use while the file has none.
-    """
-
-    def __init__(self, path: Path, otherwise: str = "", life: float = TOKEN_LIFE) -> None:
-        self._path = path
-        self._token = otherwise
-        self._life = life
-        self._read_at = -math.inf
-        self._replaced_at = math.inf
-
-    def __repr__(self) -> str:
-        return f"TokenFile({str(self._path)!r})"
-
-    async def headers(self) -> Mapping[str, str]:
-        now = asyncio.get_running_loop().time()
-        if now >= self._read_at:
-            self._read(now)
-        return _bearer(self._token)
-
-    async def renew(self) -> bool:
-        """Whether there is a new token: another call may have read it while this one was refused."""
-        now = asyncio.get_running_loop().time()
-        self._read(now)
-        return 0 <= now - self._replaced_at < self._life
-
-    def _read(self, now: float) -> None:
-        try:
-            token = token_in(self._path)
-        except NoCredentials as error:
-            if not self._token:
-                raise
-            _log.warning("keeping the last token", extra={"problem": str(error)})
-            self._read_at = now + min(self._life, _REREAD_AFTER)
-            return
-        if self._token and self._token != token:
-            self._replaced_at = now
-        self._token = token
-        self._read_at = now + self._life
 
 
 class KeyPair:
@@ -215,7 +168,8 @@ def read_limited(path: Path) -> bytes:
     return data
 
 
-def _bearer(token: str) -> Mapping[str, str]:
+def bearer(token: str) -> Mapping[str, str]:
+    """The header that carries a token."""
     return {"Authorization": f"Bearer {token}"}
 
 

@@ -19,8 +19,9 @@ from kubekit.client.connection import (
     NoCredentials,
     authority_problem,
 )
-from kubekit.client.credentials import TokenFile, read_limited, token_in
+from kubekit.client.credentials import read_limited, token_in
 from kubekit.client.proxies import proxy_for
+from kubekit.client.token_file import TokenFile
 
 SERVICE_ACCOUNT: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 _HOST: Final = "KUBERNETES_SERVICE_HOST"

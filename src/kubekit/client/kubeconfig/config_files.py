@@ -5,15 +5,16 @@ The first file with an entry of some name provides the whole entry, and likewise
 its entries.
 """
 
+import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Generic, TypeVar
 
 import msgspec
 
-from kubekit.client import documents
 from kubekit.client.connection import Misconfigured
 from kubekit.client.kubeconfig.entries import (
     ClusterEntry,
@@ -23,7 +24,7 @@ from kubekit.client.kubeconfig.entries import (
     UserEntry,
 )
 
-SIZE_LIMIT: Final = documents.SIZE_LIMIT
+SIZE_LIMIT: Final = 3 * 1024 * 1024  # bytes
 _DEFAULT: Final = (".kube", "config")
 
 T = TypeVar("T")
@@ -141,20 +142,46 @@ def _read(path: Path) -> bytes:
 
 
 def _decoded(path: Path, text: bytes) -> KubeconfigFile:
+    value = _json(text) if _is_plain_json(text) else None
     try:
-        values = documents.read(text)
-        content = msgspec.convert(
-            _without_nulls(values[0] if values else None) or {}, KubeconfigFile
-        )
-    except documents.UnreadableDocument as error:
-        # Without the cause, which quotes the text.
-        raise Misconfigured(f"{path}{error.location}: {error.problem}") from None
+        content = msgspec.convert(value or _yaml(path, text) or {}, KubeconfigFile)
     except msgspec.ValidationError as error:
         raise Misconfigured(f"{path}: {_field(str(error))}") from error
     kind = (content.api_version or "v1", content.kind or "Config")
     if kind != ("v1", "Config"):
         raise Misconfigured(f"{path}: kind: not a kubeconfig, which is v1 and Config")
     return content
+
+
+def _is_plain_json(text: bytes) -> bool:
+    """Whether the text looks like JSON that every parser reads alike, as that of a world does."""
+    return text.startswith(b"{") and text.isascii() and b"\\" not in text
+
+
+def _json(text: bytes) -> object:
+    """The value of a JSON text; None for any other, whose error the parser of YAML explains."""
+    with suppress(ValueError, RecursionError):
+        return _without_nulls(json.loads(text, object_pairs_hook=_without_duplicates))
+    return None
+
+
+def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    unique = dict(pairs)
+    if len(unique) < len(pairs):
+        raise ValueError("a key is given twice")
+    return unique
+
+
+def _yaml(path: Path, text: bytes) -> object:
+    """The value of the first document. YAML takes longer to import than all else here."""
+    from kubekit.client import documents  # noqa: PLC0415 -- see above
+
+    try:
+        values = documents.read(text)
+    except documents.UnreadableDocument as error:
+        # Without the cause, which quotes the text.
+        raise Misconfigured(f"{path}{error.location}: {error.problem}") from None
+    return _without_nulls(values[0]) if values else None
 
 
 def _without_nulls(value: object) -> object:

@@ -3,7 +3,6 @@
 No message contains any of the output, because even an invalid one may hold a token.
 """
 
-import base64
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, Final
@@ -13,10 +12,10 @@ import msgspec
 from kubekit.client import documents
 from kubekit.client.connection import ClientCertificate
 from kubekit.client.credentials import pair_problem, sendable
+from kubekit.client.kubeconfig.cluster_info import ClusterInfo
 
 GROUP: Final = "client.authentication.k8s.io"
 VERSIONS: Final = (f"{GROUP}/v1", f"{GROUP}/v1beta1")
-EXTENSION: Final = f"{GROUP}/exec"  # the extension of the cluster that is passed to the plugin
 
 
 class InvalidOutput(ValueError):
@@ -30,33 +29,6 @@ class PluginCredentials:
     token: str = field(default="", repr=False)
     certificate: ClientCertificate | None = None
     ends: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterInfo:
-    """The server that credentials are for, passed to plugins that ask for it."""
-
-    server: str
-    server_name: str = ""
-    insecure: bool = False
-    authority: bytes | None = None
-    proxy: str = ""
-    compression: bool = True
-    extension: object = None
-
-    def document(self) -> dict[str, object]:
-        """The cluster as plugins read it, without empty fields."""
-        authority = base64.b64encode(self.authority).decode() if self.authority else ""
-        fields = {
-            "server": self.server,
-            "tls-server-name": self.server_name,
-            "insecure-skip-tls-verify": self.insecure,
-            "certificate-authority-data": authority,
-            "proxy-url": self.proxy,
-            "disable-compression": not self.compression,
-            "config": self.extension,
-        }
-        return {name: value for name, value in fields.items() if value}
 
 
 def exec_info(api_version: str, cluster: ClusterInfo | None, *, interactive: bool) -> str:

@@ -18,8 +18,8 @@ from weakref import WeakValueDictionary
 from kubekit.api.excerpt import excerpt
 from kubekit.client.connection import ClientCertificate, NoCredentials
 from kubekit.client.kubeconfig import exec_process
+from kubekit.client.kubeconfig.cluster_info import ClusterInfo
 from kubekit.client.kubeconfig.exec_credential import (
-    ClusterInfo,
     InvalidOutput,
     PluginCredentials,
     exec_info,

@@ -11,9 +11,9 @@ import msgspec
 
 from kubekit.client.connection import NoCredentials, authority_problem
 from kubekit.client.credentials import Basic, read_limited
+from kubekit.client.kubeconfig.cluster_info import EXTENSION, ClusterInfo
 from kubekit.client.kubeconfig.config_files import EntryLocation, LocatedEntry
 from kubekit.client.kubeconfig.entries import ClusterEntry
-from kubekit.client.kubeconfig.exec_credential import EXTENSION, ClusterInfo
 from kubekit.client.proxies import PROXY_SCHEMES, proxy_for
 
 _NOT_IN_URLS: Final = re.compile(r"[\x00-\x20\x7f\ud800-\udfff]")

@@ -7,7 +7,7 @@ a certificate. No credentials are sent to a server without TLS, because the netw
 import logging
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, get_args
+from typing import TYPE_CHECKING, Final
 
 from kubekit.client.connection import Anonymous, Credentials, Impersonation, NoCredentials
 from kubekit.client.credentials import (
@@ -15,18 +15,17 @@ from kubekit.client.credentials import (
     BearerToken,
     Both,
     KeyPair,
-    TokenFile,
     sendable,
     token_in,
 )
 from kubekit.client.kubeconfig.config_files import EntryLocation, LocatedEntry
-from kubekit.client.kubeconfig.entries import ExecEntry, UserEntry
-from kubekit.client.kubeconfig.exec_credential import VERSIONS
-from kubekit.client.kubeconfig.exec_plugin import ExecSettings, Interaction, shared
+from kubekit.client.kubeconfig.entries import UserEntry
 from kubekit.client.kubeconfig.servers import ClusterEndpoint, decoded
 from kubekit.environment import ExecutionEnvironment
 
-_INTERACTIONS: Final[tuple[Interaction, ...]] = get_args(Interaction)
+if TYPE_CHECKING:
+    from kubekit.client.kubeconfig.plugins import CredentialSource
+
 _log: Final = logging.getLogger(__name__)
 
 
@@ -57,14 +56,14 @@ def credentials_of(
     """The credentials of the user for this server."""
     user, location = entry.value, entry.location
     _check(user, location)
-    plugin = user.exec and _plugin(user.exec, server, location)
+    plugin = _plugin(user, server, location)
     header: Credentials | None = server.login
     pair: Credentials | None = None
     if server.secure:
         header = header or _header(user, location)
         pair = _key_pair(user, location)
         if plugin and not (header or pair):
-            return shared(plugin, environment, variables)
+            return plugin(environment, variables)
     elif plugin or _has_secret(user):
         _warn("credentials are not sent to a server without TLS", location)
     if header and pair:
@@ -85,6 +84,17 @@ def _check(user: UserEntry, location: EntryLocation) -> None:
         raise location.wrong("token", "holds a line break or another control character; remove it")
 
 
+def _plugin(
+    user: UserEntry, server: ClusterEndpoint, location: EntryLocation
+) -> "CredentialSource | None":
+    """The plugin of the user, which is a valid one; None if there is none."""
+    if user.exec is None:
+        return None
+    from kubekit.client.kubeconfig.plugins import plugin_of  # noqa: PLC0415 -- few users have one
+
+    return plugin_of(user.exec, server.info, location)
+
+
 def _has_secret(user: UserEntry) -> bool:
     certificate = user.client_certificate or user.client_certificate_data
     return bool(user.token or user.token_file or user.username or certificate)
@@ -101,6 +111,8 @@ def _header(user: UserEntry, location: EntryLocation) -> Credentials | None:
             token_in(path)
         except NoCredentials as error:
             raise location.wrong("tokenFile", f"{error}; correct the path or the file") from error
+    from kubekit.client.token_file import TokenFile  # noqa: PLC0415 -- it needs an event loop
+
     return TokenFile(path, otherwise=user.token)
 
 
@@ -128,35 +140,6 @@ def _source(
     if data:
         return decoded(data, field, location)
     return location.near(file) if file else None
-
-
-def _plugin(entry: ExecEntry, server: ClusterEndpoint, location: EntryLocation) -> ExecSettings:
-    if not entry.command:
-        raise location.wrong("exec.command", "missing; name the program to run")
-    if entry.api_version not in VERSIONS:
-        raise location.wrong("exec.apiVersion", f"not one of {' and '.join(VERSIONS)}")
-    if not all(variable.name for variable in entry.env):
-        raise location.wrong("exec.env", "a variable has no name")
-    return ExecSettings(
-        command=str(location.near(entry.command)) if "/" in entry.command else entry.command,
-        api_version=entry.api_version,
-        arguments=entry.args,
-        variables=tuple((variable.name, variable.value) for variable in entry.env),
-        interaction=_interaction(entry, location),
-        cluster=server.info if entry.provide_cluster_info else None,
-        install_hint=entry.install_hint,
-        named_by=f"{location.file}: {location.path}.exec",
-    )
-
-
-def _interaction(entry: ExecEntry, location: EntryLocation) -> Interaction:
-    mode = entry.interactive_mode
-    if not mode and entry.api_version != VERSIONS[0]:
-        return "IfAvailable"
-    for known in _INTERACTIONS:
-        if mode == known:
-            return known
-    raise location.wrong("exec.interactiveMode", f"not one of {', '.join(_INTERACTIONS)}")
 
 
 def _warn(problem: str, location: EntryLocation) -> None:

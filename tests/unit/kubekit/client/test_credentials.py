@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from kubekit.client.connection import NoCredentials
-from kubekit.client.credentials import FILE_LIMIT, Basic, BearerToken, Both, KeyPair, TokenFile
+from kubekit.client.credentials import FILE_LIMIT, Basic, BearerToken, Both, KeyPair
+from kubekit.client.token_file import TokenFile
 from tests.support.kubekit.kubeconfig_builders import SECRET, client_pair, server_pair
 from tests.support.kubekit.virtual_time import run
 

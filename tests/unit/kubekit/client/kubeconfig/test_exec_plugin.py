@@ -12,7 +12,7 @@ import pytest
 import uvloop
 
 from kubekit.client.connection import NoCredentials
-from kubekit.client.kubeconfig.exec_credential import ClusterInfo
+from kubekit.client.kubeconfig.cluster_info import ClusterInfo
 from kubekit.client.kubeconfig.exec_plugin import ExecPlugin, ExecSettings, shared
 from tests.support.kubekit.kubeconfig_builders import (
     SECRET,

@@ -1,6 +1,7 @@
 """Which files are read, how they are merged, and which context is used."""
 
 import os
+import re
 
 import pytest
 
@@ -286,3 +287,39 @@ def test_a_folder_that_is_not_there_is_a_problem(tmp_path):
         assert [str(each).split(": ")[:2] for each in found.problems] == [
             [str(path), "cannot be read"]
         ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"clusters": [{"name": "a", "cluster": {"server": "https://a"}}]}',
+        '{"clusters": [{"name": "a", "cluster": {"server": "https:\\/\\/a"}}]}',
+        'clusters: [{"name": "a", "cluster": {"server": "https://a"}}]',
+    ],
+    ids=["plain JSON", "JSON with escapes", "YAML"],
+)
+def test_json_is_read_like_yaml(tmp_path, text):
+    """JSON is read without a parser of YAML, with the same result."""
+    file = tmp_path / "config"
+    file.write_text(text)
+    assert read_file(file).clusters["a"].value.server == "https://a"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            '{"clusters": [], "clusters": []}',
+            "line 1, column 18: the key 'clusters' is given twice",
+        ),
+        ('{"clusters": [}', "line 1, column 15: "),
+        ('{"a": ' * 3000 + "1" + "}" * 3000, "nested deeper than 100 levels"),
+    ],
+    ids=["a key twice", "no JSON", "too deep"],
+)
+def test_json_that_cannot_be_read_has_the_error_of_yaml(tmp_path, text, problem):
+    """The error names the line, and what is wrong there."""
+    file = tmp_path / "config"
+    file.write_text(text)
+    with pytest.raises(Misconfigured, match=re.escape(problem)):
+        read_file(file)
