@@ -142,7 +142,7 @@ def _read(path: Path) -> bytes:
 
 
 def _decoded(path: Path, text: bytes) -> KubeconfigFile:
-    value = _json(text) if _is_plain_json(text) else None
+    value = _json(text)
     try:
         content = msgspec.convert(value or _yaml(path, text) or {}, KubeconfigFile)
     except msgspec.ValidationError as error:
@@ -153,13 +153,16 @@ def _decoded(path: Path, text: bytes) -> KubeconfigFile:
     return content
 
 
-def _is_plain_json(text: bytes) -> bool:
-    """Whether the text looks like JSON that every parser reads alike, as that of a world does."""
-    return text.startswith(b"{") and text.isascii() and b"\\" not in text
-
-
 def _json(text: bytes) -> object:
-    """The value of a JSON text; None for any other, whose error the parser of YAML explains."""
+    """The value of a JSON text; None for any other, whose error the parser of YAML explains.
+
+    Comments may come before it, as in the file of a world. Escapes are left to YAML, which reads some
+    of them differently.
+    """
+    while text.startswith(b"#"):
+        text = text.partition(b"\n")[2]
+    if not text.startswith(b"{") or not text.isascii() or b"\\" in text:
+        return None
     with suppress(ValueError, RecursionError):
         return _without_nulls(json.loads(text, object_pairs_hook=_without_duplicates))
     return None

@@ -293,10 +293,11 @@ def test_a_folder_that_is_not_there_is_a_problem(tmp_path):
     "text",
     [
         '{"clusters": [{"name": "a", "cluster": {"server": "https://a"}}]}',
+        '# written\n# by hand\n{"clusters": [{"name": "a", "cluster": {"server": "https://a"}}]}',
         '{"clusters": [{"name": "a", "cluster": {"server": "https:\\/\\/a"}}]}',
         'clusters: [{"name": "a", "cluster": {"server": "https://a"}}]',
     ],
-    ids=["plain JSON", "JSON with escapes", "YAML"],
+    ids=["plain JSON", "JSON after comments", "JSON with escapes", "YAML"],
 )
 def test_json_is_read_like_yaml(tmp_path, text):
     """JSON is read without a parser of YAML, with the same result."""
