@@ -14,7 +14,8 @@ from compute.api import labels
 from compute.api.compute import Instance, Workload
 from compute.cli.change.rollout_follow import ENDING_CODES, detached
 from compute.cli.change.waiting import WaitChoice
-from compute.cli.change.workload_change import change_workload, not_found
+from compute.cli.change.existing_workload import not_found
+from compute.cli.change.workload_change import change_workload
 from compute.cli.exits import Exit, Failure
 from compute.cli.invocation import typed
 from compute.cli.output import phrases

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from datetime import timedelta
 from typing import Final
 
-from compute.cli.change.workload_change import not_found, read_workload
+from compute.cli.change.existing_workload import not_found, read_workload
 from compute.cli.exits import Exit, Failure
 from compute.cli.invocation import typed
 from compute.cli.output import phrases

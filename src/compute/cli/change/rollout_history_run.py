@@ -8,7 +8,7 @@ from typing import Final
 
 from compute.api import labels
 from compute.api.compute import Instance, Workload
-from compute.cli.change.workload_change import read_workload
+from compute.cli.change.existing_workload import read_workload
 from compute.cli.exits import Exit, Failure
 from compute.cli.invocation import typed
 from compute.cli.output import phrases

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
+from compute.cli.change.existing_workload import check_cities, read_workload
 from compute.cli.change.rollout_follow import follow_rollout, show_once
-from compute.cli.change.workload_change import check_cities, read_workload
 from compute.cli.exits import Exit, Failure
 from compute.cli.shell.session import Session, in_project
 from compute.decide.workload import history

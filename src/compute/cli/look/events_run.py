@@ -10,7 +10,7 @@ from typing import Final
 import click
 
 from compute.api.compute import Workload, WorkloadDeployment
-from compute.cli.change.workload_change import not_found
+from compute.cli.change.existing_workload import not_found
 from compute.cli.exits import Exit
 from compute.cli.look.interruption import ends_on_interrupt
 from compute.cli.output import terminal

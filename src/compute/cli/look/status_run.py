@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from datetime import datetime
 
-from compute.cli.change.workload_change import read_workload
+from compute.cli.change.existing_workload import read_workload
 from compute.cli.exits import Exit
 from compute.cli.invocation import typed
 from compute.cli.output import phrases

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from compute.cli.change.workload_change import read_workload
+from compute.cli.change.existing_workload import read_workload
 from compute.cli.exits import Exit
 from compute.cli.look import status
 from compute.cli.output.terminal import is_terminal

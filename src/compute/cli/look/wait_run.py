@@ -11,7 +11,7 @@ import click
 
 from compute.api import labels
 from compute.api.compute import Instance, Workload, WorkloadDeployment
-from compute.cli.change.workload_change import not_found
+from compute.cli.change.existing_workload import not_found
 from compute.cli.exits import Exit, Failure
 from compute.cli.look.workload_names import workload_names
 from compute.cli.output.formats import show_data, show_names

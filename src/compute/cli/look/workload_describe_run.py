@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
-from compute.cli.change.workload_change import read_workload
+from compute.cli.change.existing_workload import read_workload
 from compute.cli.exits import Exit
 from compute.cli.look.event_lines import event_lines
 from compute.cli.output import phrases

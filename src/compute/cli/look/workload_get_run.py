@@ -1,7 +1,7 @@
 """What `compute workloads get` does."""
 
 from compute.api.compute import Workload
-from compute.cli.change.workload_change import read_workload
+from compute.cli.change.existing_workload import read_workload
 from compute.cli.exits import Exit
 from compute.cli.output.formats import show_data, show_names
 from compute.cli.shell.session import Session, in_project
