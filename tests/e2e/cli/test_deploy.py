@@ -1,5 +1,6 @@
 """`compute deploy` and `compute diff`, on a running world."""
 
+import json
 import re
 import signal
 
@@ -142,6 +143,32 @@ def test_files_decide_on_everything_they_hold(shop_transcript, shop, name):
     text = manifest(name, image="nginx:2")
     assert shop_transcript("deploy", "-f", "-", "--detach", text=text).code == 0
     shop("destroy", name, "-y", "--wait")
+
+
+def test_two_workloads_of_one_file_are_one_document(shop, name):
+    """Programs read one value, also where several rollouts were followed."""
+    both = manifest(name).split("---\n")[1] + "---\n" + manifest(f"{name}-b").split("---\n")[1]
+    done = shop("deploy", "-f", put(shop, both), "-o", "json")
+
+    assert done.code == 0, done
+    assert [each["name"] for each in json.loads(done.stdout)] == [name, f"{name}-b"]
+    shop("destroy", name, f"{name}-b", "-y", "--wait")
+
+
+def test_a_refusal_names_its_object_and_those_that_are_written(shop, name):
+    """The rest of the file is not written; what was written before stays."""
+    stores = (
+        "apiVersion: v1\nkind: Secret\nmetadata: {{name: {0}}}\nstringData: {{A: '{1}'}}\n---\n"
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {0}}}\nimmutable: true\ndata: {{A: '{1}'}}\n"
+    )
+    shop("deploy", "-f", put(shop, stores.format(name, 1)))
+    done = shop("deploy", "-f", put(shop, stores.format(name, 2)))
+
+    assert done.code == 1, done
+    assert done.stderr.splitlines()[-1] == (
+        f"Error: configmap/{name}: data: Forbidden: field is immutable when `immutable` is set; "
+        f"written before it, and not undone: secret/{name}"
+    )
 
 
 def test_changed_values_need_a_restart(shop, name):

@@ -12,9 +12,9 @@ from typing import Final
 
 from compute.api import labels
 from compute.api.compute import Instance, Workload
-from compute.cli.change.rollout_follow import ENDING_CODES, detached
-from compute.cli.change.waiting import WaitChoice
 from compute.cli.change.existing_workload import not_found
+from compute.cli.change.rollout_follow import ENDING_CODES, detached_code, notify_detached
+from compute.cli.change.waiting import WaitChoice
 from compute.cli.change.workload_change import change_workload
 from compute.cli.exits import Exit, Failure
 from compute.cli.invocation import typed
@@ -102,7 +102,8 @@ async def end_of_replacement(
     except WorkloadGone:
         raise await not_found(session, name) from None
     except asyncio.CancelledError:
-        return detached(name)
+        notify_detached(name)
+        return detached_code()
     return Exit.OK
 
 

@@ -84,7 +84,7 @@ async def _newest(session: Session, change: PlannedChange) -> Object:
         return await session.client.get(type(change.wanted), meta.name, meta.namespace)
     except NotFound as error:
         raise Failure(
-            f"{change.title} was deleted by another client; nothing was changed",
+            f"{change.title} was deleted by another client after the plan was made, and stays deleted",
             Exit.CONFLICT,
             next_step="compute workloads",
             reason="Conflict",

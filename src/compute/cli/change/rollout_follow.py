@@ -8,7 +8,7 @@ import asyncio
 import sys
 from collections.abc import Collection
 from datetime import timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 from compute.cli.change.existing_workload import not_found, read_workload
 from compute.cli.exits import Exit, Failure
@@ -56,6 +56,13 @@ _ONCE: Final = {
 }
 
 
+class EndedRollout(NamedTuple):
+    """How a rollout ended that was followed, and what was seen of it last."""
+
+    how: RolloutEnding
+    view: RolloutView
+
+
 async def follow_rollout(
     session: Session,
     name: str,
@@ -68,31 +75,47 @@ async def follow_rollout(
 
     Raises a `Failure` unless it is done: its code says how it ended, and its next step what to type.
     """
+    ended = await ended_rollout(session, name, cities=cities, timeout=timeout, output=output)
+    if ended is None:
+        return detached_code()
+    if output in {"json", "yaml"}:
+        show_data(ended.view, output)
+    if ended.how is not RolloutEnding.DONE:
+        raise ended_badly(*ended)
+    return Exit.OK
+
+
+async def ended_rollout(
+    session: Session,
+    name: str,
+    *,
+    cities: Collection[str] = (),
+    timeout: timedelta,  # noqa: ASYNC109 -- as above
+    output: str = "table",
+) -> EndedRollout | None:
+    """Show the rollout until it ends, without a document. None if the user detaches with Ctrl-C."""
     workload = await read_workload(session, name)
     started = session.now()
     screen = screen_for(output, started)
     waiting = RolloutWait(since=started, limit=timeout or None)
     try:
         async with live_rollout(session.client, session.environment, workload) as live:
-            how, view = await _until_ended(session, live, waiting, cities, screen)
+            ended = await _until_ended(session, live, waiting, cities, screen)
     except WorkloadGone:
         raise await not_found(session, name) from None
     except asyncio.CancelledError:
         screen.close()
-        return detached(name)
+        notify_detached(name)
+        return None
     finally:
         screen.close()
-    if output in {"json", "yaml"}:
-        show_data(view, output)
-    if how is RolloutEnding.DONE:
-        if output == "table":
-            where = f"in {', '.join(cities)} after" if cities else "in"
-            length = phrases.long_duration(session.now() - started)
-            notify(plain(f"Rollout complete {where} {length}."))
-        return Exit.OK
-    if output == "table":
-        _report(view, session)
-    raise ended_badly(how, view)
+    if output == "table" and ended.how is RolloutEnding.DONE:
+        where = f"in {', '.join(cities)} after" if cities else "in"
+        length = phrases.long_duration(session.now() - started)
+        notify(plain(f"Rollout complete {where} {length}."))
+    elif output == "table":
+        _report(ended.view, session)
+    return ended
 
 
 async def show_once(session: Session, name: str, *, cities: Collection[str], output: str) -> Exit:
@@ -125,7 +148,7 @@ async def _until_ended(
     waiting: RolloutWait,
     cities: Collection[str],
     screen: RolloutScreen,
-) -> tuple[RolloutEnding, RolloutView]:
+) -> EndedRollout:
     while True:
         rollout = await live.step()
         rollout = rollout.only(cities) if cities else rollout
@@ -136,7 +159,7 @@ async def _until_ended(
         how = ending(view.verdict, waiting, now, _TIMEOUTS)
         if how is not None:
             revisions = await ProjectReader(session.client, session.namespace).history(view.name)
-            return how, rollout_view(live.snapshot, rollout, now, revisions)
+            return EndedRollout(how, rollout_view(live.snapshot, rollout, now, revisions))
 
 
 def ended_badly(how: RolloutEnding, view: RolloutView) -> Failure:
@@ -182,10 +205,14 @@ def _report(view: RolloutView, session: Session) -> None:
         notify()
 
 
-def detached(name: str) -> Exit:
+def notify_detached(name: str) -> None:
     """The answer to Ctrl-C: the rollout goes on without this command."""
     task = asyncio.current_task()
     if task is not None:
         task.uncancel()
     notify(f"\nThe rollout goes on. Look again with: {typed(f'compute rollout status {name}')}")
+
+
+def detached_code() -> Exit:
+    """Leaving is a success for a person, and an interruption for a script."""
     return Exit.OK if is_terminal(sys.stdout) else Exit.INTERRUPTED

@@ -3,16 +3,17 @@
 from dataclasses import dataclass
 
 from compute.api.compute import Workload
-from compute.cli.change.rollout_follow import follow_rollout
+from compute.cli.change.rollout_follow import ended_badly, ended_rollout
 from compute.cli.change.undo_writes import PlannedUndo, planned_undo, show_undo, write_undo
 from compute.cli.change.workload_change import read_to_change
 from compute.cli.deploy.deploy_mode import DeployMode
-from compute.cli.exits import Exit, Failure
+from compute.cli.exits import Failure
 from compute.cli.output.tables import plain
 from compute.cli.shell.errors import failure_of
 from compute.cli.shell.prompts import notify
 from compute.cli.shell.session import Session
 from compute.decide.deployment.template import template_hash
+from compute.decide.progress import RolloutEnding
 from compute.decide.workload.undo_plan import UndoChoice
 from compute.views.reading import ProjectReader
 from kubekit.api.errors import ApiError
@@ -83,20 +84,22 @@ async def _followed(
     revision = undo.plan.steps[0].revision.rev
     look = f"compute rollout status {failed.name}"
     try:
-        code = await follow_rollout(
+        ended = await ended_rollout(
             session, failed.name, timeout=mode.timeout, output=_quiet(mode.output)
         )
+        if ended is None:
+            return _with(failed.failure, f"it is being undone to revision {revision}", look)
+        if ended.how is not RolloutEnding.DONE:
+            raise ended_badly(*ended)
     except Failure as stuck:
         how = f"it was undone to revision {revision}, but {stuck}"
         return _with(failed.failure, how, stuck.next_step or look)
-    if code is not Exit.OK:
-        return _with(failed.failure, f"it is being undone to revision {revision}", look)
     history = f"compute rollout history {failed.name}"
     return _with(failed.failure, f"it was undone to revision {revision}", history)
 
 
 def _quiet(output: str) -> str:
-    """Formats with one document have printed it already; lines of JSON go on."""
+    """Formats with one document have that of the deploy; lines of JSON go on."""
     return output if output in {"table", "jsonl"} else "name"
 
 

@@ -1,12 +1,12 @@
 """A deploy from its plan to the end of its rollouts."""
 
 from compute.api.compute import Workload
-from compute.cli.change.planned_changes import PlannedChange
-from compute.cli.change.planned_writes import create_network, written
+from compute.cli.change.planned_writes import written
 from compute.cli.deploy.deploy_inputs import DeployInputs
 from compute.cli.deploy.deploy_mode import DeployMode
 from compute.cli.deploy.deploy_wait import StoredChange, follow_changes, say_how_to_look
-from compute.cli.deploy.plan_text import plan_text, result_line
+from compute.cli.deploy.deploy_writes import written_objects
+from compute.cli.deploy.plan_text import plan_text
 from compute.cli.deploy.planning import DeployPlan, plan_of
 from compute.cli.deploy.saved_manifest import SavedManifest, manifest_to_save
 from compute.cli.deploy.stale_readers import stale_readers
@@ -18,8 +18,6 @@ from compute.cli.shell.access_gate import require_access
 from compute.cli.shell.prompts import confirmed, notify
 from compute.cli.shell.session import Session
 from compute.cli.streams import show
-from compute.views.deploy_plans import action_of
-from kubekit.api.meta import Object
 
 
 async def run_deploy(session: Session, inputs: DeployInputs, mode: DeployMode) -> int:
@@ -30,7 +28,7 @@ async def run_deploy(session: Session, inputs: DeployInputs, mode: DeployMode) -
     saved = _to_save(plan, mode)
     if not plan.view.differs:
         return _unchanged(plan, inputs, mode, saved)
-    _refuse_unanswered(plan, mode)
+    _refuse_unanswered(session, plan, mode)
     if mode.output == "table" or (mode.asks and mode.writes):
         say = notify if mode.writes else show
         say(plan_text(plan.view, session.target.where))
@@ -41,8 +39,6 @@ async def run_deploy(session: Session, inputs: DeployInputs, mode: DeployMode) -
     if not _goes_on(plan, mode):
         notify("Aborted: nothing was changed.")
         return Exit.OK
-    for namespace, name in plan.missing:
-        await create_network(session, namespace, name)
     return await _write(session, plan, inputs, mode, saved)
 
 
@@ -112,15 +108,16 @@ def _goes_on(plan: DeployPlan, mode: DeployMode) -> bool:
     return confirmed("Apply?", default=True)
 
 
-def _refuse_unanswered(plan: DeployPlan, mode: DeployMode) -> None:
+def _refuse_unanswered(session: Session, plan: DeployPlan, mode: DeployMode) -> None:
     """Without a terminal, what needs an answer needs -y."""
     if mode.yes or mode.asks or not mode.writes:
         return
-    for name in plan.view.missing_networks:
+    for namespace, name in plan.missing:
+        inside = "" if namespace == session.namespace else f" -n {namespace}"
         raise Failure(
             f"network {name} does not exist, and nothing was changed; -y creates it",
             Exit.NOT_FOUND,
-            next_step=f"compute networks create {name}",
+            next_step=f"compute networks create {name}{inside}",
         )
     if plan.view.shortage:
         raise Failure(
@@ -139,14 +136,14 @@ async def _write(
     mode: DeployMode,
     saved: SavedManifest | None,
 ) -> int:
-    stored = [await _write_one(session, change, mode) for change in plan.changes]
+    stored = await written_objects(session, plan, quiet=mode.output != "table")
     if saved is not None:
         saved.write()
     if mode.output == "table":
         await _say_what_follows(session, plan, inputs)
     changes = [
         StoredChange(change, workload)
-        for change, workload in zip(plan.changes, stored, strict=True)
+        for change, workload in stored
         if change.is_change and isinstance(workload, Workload)
     ]
     if mode.detach or not changes:
@@ -157,14 +154,6 @@ async def _write(
     if mode.output == "name":
         _emit(plan, mode)
     return await follow_changes(session, changes, mode)
-
-
-async def _write_one(session: Session, change: PlannedChange, mode: DeployMode) -> Object:
-    """Write a change, if it is one, and say so. The result is the object as it is then."""
-    stored = await written(session, change) if change.is_change else change.wanted
-    if mode.output == "table":
-        notify(result_line(change.title, action_of(change.existing, change.wanted)))
-    return stored
 
 
 async def _say_what_follows(session: Session, plan: DeployPlan, inputs: DeployInputs) -> None:

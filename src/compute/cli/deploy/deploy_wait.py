@@ -1,11 +1,20 @@
 """The rollouts that a deploy has started, one after the other."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from msgspec import structs
 
 from compute.api.compute import Workload
 from compute.cli.change.planned_changes import PlannedChange
-from compute.cli.change.rollout_follow import follow_rollout
+from compute.cli.change.rollout_follow import (
+    EndedRollout,
+    detached_code,
+    ended_badly,
+    ended_rollout,
+)
 from compute.cli.deploy.auto_undo import FailedDeploy, undone
 from compute.cli.deploy.deploy_mode import DeployMode
 from compute.cli.deploy.staged_changes import (
@@ -16,9 +25,14 @@ from compute.cli.deploy.staged_changes import (
 )
 from compute.cli.exits import Exit, Failure
 from compute.cli.invocation import typed
+from compute.cli.output.formats import show_data
 from compute.cli.output.tables import plain
 from compute.cli.shell.prompts import notify
 from compute.cli.shell.session import Session
+from compute.decide.progress import RolloutEnding
+from compute.views.rollouts import RolloutView
+
+_ONCE: Final = timedelta(milliseconds=1)  # enough to look at a rollout once
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,23 +48,46 @@ class StoredChange:
 
 
 async def follow_changes(
-    session: Session, changes: Iterable[StoredChange], mode: DeployMode
+    session: Session, changes: Sequence[StoredChange], mode: DeployMode
 ) -> int:
-    """Follow the rollouts. The first that does not succeed is the result."""
-    failure: Failure | None = None
-    for change in changes:
-        namespace = change.workload.metadata.namespace
-        inside = replace(session, target=replace(session.target, namespace=namespace))
+    """Follow the rollouts within one time limit. The first that does not succeed is the result.
+
+    Ctrl-C detaches from all of them. What was seen of them is one document.
+    """
+    until = session.now() + mode.timeout if mode.timeout else None
+    views: list[RolloutView] = []
+    failures: list[Failure] = []
+    code: Exit = Exit.OK
+    for number, stored in enumerate(changes, 1):
+        limit = _left(until, session.now())
         try:
-            code = await _follow(inside, change, mode)
-        except Failure as ended:
-            failure = failure or ended
+            ended = await _ended(_inside(session, stored), stored, mode, limit)
+        except Failure as gone:
+            failures.append(gone)
             continue
-        if code is not Exit.OK:
-            return code
-    if failure is not None:
-        raise failure
-    return Exit.OK
+        if ended is None:
+            say_how_to_look(changes[number:])
+            code = detached_code()
+            break
+        views.append(ended.view)
+        if ended.how is not RolloutEnding.DONE:
+            failures.append(await _failure(_inside(session, stored), stored, ended, mode))
+    if mode.output in {"json", "yaml"} and views:
+        show_data(views if len(changes) > 1 else views[0], mode.output)
+    if failures:
+        raise failures[0]
+    return code
+
+
+def _left(until: datetime | None, now: datetime) -> timedelta:
+    """What is left of the time; zero is no limit."""
+    return timedelta() if until is None else max(until - now, _ONCE)
+
+
+def _inside(session: Session, stored: StoredChange) -> Session:
+    """The session in the namespace of the Workload."""
+    namespace = stored.workload.metadata.namespace
+    return replace(session, target=structs.replace(session.target, namespace=namespace))
 
 
 def say_how_to_look(changes: Iterable[StoredChange]) -> None:
@@ -64,28 +101,32 @@ def say_how_to_look(changes: Iterable[StoredChange]) -> None:
         _say(*ways_on(each.change))
 
 
-async def _follow(session: Session, stored: StoredChange, mode: DeployMode) -> Exit:
-    """Follow one rollout, in the cities that it reaches."""
-    change, is_table = stored.change, mode.output == "table"
-    try:
-        code = await follow_rollout(
-            session, stored.name,
-            cities=first_cities(change), timeout=mode.timeout, output=mode.output,
-        )  # fmt: skip
-    except Failure as ended:
-        if mode.auto_undo and ended.code is Exit.FAILED:
-            raise await _undone(session, stored, ended, mode) from ended
-        if is_table:
-            _say(waiting_line(change))
-        raise
-    if is_table:
-        _say(waiting_line(change), *ways_on(change))
-    return code
+async def _ended(
+    session: Session, stored: StoredChange, mode: DeployMode, limit: timedelta
+) -> EndedRollout | None:
+    """The end of one rollout, in the cities that it reaches."""
+    ended = await ended_rollout(
+        session, stored.name,
+        cities=first_cities(stored.change), timeout=limit, output=mode.output,
+    )  # fmt: skip
+    if ended is None or mode.output != "table" or _is_undone(ended, mode):
+        return ended
+    further = ways_on(stored.change) if ended.how is RolloutEnding.DONE else ()
+    _say(waiting_line(stored.change), *further)
+    return ended
 
 
-async def _undone(
-    session: Session, stored: StoredChange, failure: Failure, mode: DeployMode
+def _is_undone(ended: EndedRollout, mode: DeployMode) -> bool:
+    return mode.auto_undo and ended.how is RolloutEnding.FAILED
+
+
+async def _failure(
+    session: Session, stored: StoredChange, ended: EndedRollout, mode: DeployMode
 ) -> Failure:
+    """Why the rollout did not succeed, with how it was undone."""
+    failure = ended_badly(*ended)
+    if not _is_undone(ended, mode):
+        return failure
     existing = stored.change.existing
     failed = FailedDeploy(
         before=existing if isinstance(existing, Workload) else None,

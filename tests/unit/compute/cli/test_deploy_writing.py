@@ -197,7 +197,9 @@ def test_a_deletion_meanwhile():
     """The command does not create it again."""
     failure = refused(FakeClient(None, Conflict("changed")), planned(workload(), image="web:2"))
 
-    assert str(failure) == "workload/web was deleted by another client; nothing was changed"
+    assert str(failure) == (
+        "workload/web was deleted by another client after the plan was made, and stays deleted"
+    )
     assert failure.code == 8
 
 
