@@ -7,7 +7,8 @@ from compute.api.compute import Workload
 from compute.api.instance_spec import InstanceTemplate
 from compute.decide.deployment.template import unstamped_hash
 from compute.decide.overrides.annotated import cities_of, noted, text_of
-from compute.decide.overrides.city_templates import CityPin, CityTemplates
+from compute.decide.overrides.city_pin import CityPin
+from compute.decide.overrides.city_templates import CityTemplates
 
 RevisionTemplate = tuple[int, InstanceTemplate]
 """The number of a revision, and its template."""

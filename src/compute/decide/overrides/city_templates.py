@@ -6,11 +6,7 @@ template of the Workload stays as it was at the undo, restarts aside: the next c
 city again.
 """
 
-from collections.abc import Mapping
-from functools import cache, cached_property
-from typing import Annotated
-
-import msgspec
+from functools import cached_property
 
 from compute.api import annotations
 from compute.api.compute import Workload
@@ -23,17 +19,7 @@ from compute.decide.deployment.template import (
     unstamped_hash,
 )
 from compute.decide.overrides import stamps
-from kubekit.api import structural
-from kubekit.api.schema import schema_of
-from kubekit.api.wire import Int64, Rule, Wire
-
-
-class CityPin(Wire, frozen=True, kw_only=True):
-    """A template that one city runs in place of that of the Workload."""
-
-    revision: Annotated[Int64, Rule(minimum=0)] = 0  # for users to see; 0 if it is unknown
-    template: InstanceTemplate
-    instead: str  # `unstamped_hash` of the Workload's template at the time of the undo
+from compute.decide.overrides.city_pin import CityPin
 
 
 class CityTemplates:
@@ -64,6 +50,9 @@ class CityTemplates:
         if city not in self._pins:
             return None
         if city not in self._read:
+            # Few Workloads have pins, and those that have none need no schema.
+            from compute.decide.overrides.pin_reading import read_pin  # noqa: PLC0415
+
             pin = read_pin(self._pins[city])
             self._read[city] = pin if pin and self._holds(pin) else None
         return self._read[city]
@@ -87,27 +76,3 @@ class CityTemplates:
 def template_for(workload: Workload, city: str) -> InstanceTemplate:
     """The template of a city. For several cities use `CityTemplates`."""
     return CityTemplates(workload).of(city)
-
-
-def read_pin(value: object) -> CityPin | None:
-    """The pin that an entry of the annotation contains; None if no server would accept its template.
-
-    Defaults of the schema are filled in, as the server does in a deployment: otherwise the deployment
-    would differ from what is wanted after every write.
-    """
-    if not isinstance(value, dict) or structural.validate(value, schema()):
-        return None
-    try:
-        return msgspec.convert(structural.with_defaults(value, schema()), CityPin)
-    except json_annotations.UNREADABLE:
-        return None
-
-
-@cache
-def schema() -> structural.Schema:
-    """The schema of a pin."""
-    return schema_of(CityPin, _undocumented)
-
-
-def _undocumented(_: type) -> Mapping[str, str]:
-    return {}

@@ -16,7 +16,7 @@ from compute.decide import json_annotations
 from compute.decide.overrides import (
     CityTemplates,
     city_pauses,
-    city_templates,
+    pin_reading,
     replaced_instances,
 )
 from compute.decide.overrides.annotated import cities_of
@@ -114,8 +114,8 @@ def _check_pins(path: Path, key: str, value: str) -> Iterator[FieldError]:
 
 def _check_pin(path: Path, entry: object) -> Iterator[FieldError]:
     """The errors of a pin: those of its structure, else those of its template."""
-    shape = structural.validate(entry, city_templates.schema()) if isinstance(entry, dict) else []
-    pin = None if shape else city_templates.read_pin(entry)
+    shape = structural.validate(entry, pin_reading.schema()) if isinstance(entry, dict) else []
+    pin = None if shape else pin_reading.read_pin(entry)
     for error in shape:
         yield replace(error, path=path.child(error.path))
     if pin is not None:
