@@ -1,4 +1,4 @@
-"""The server that a credential plugin is told about, if it asks for it."""
+"""The description of a server for a credential plugin that asks for it."""
 
 import base64
 from typing import Final
