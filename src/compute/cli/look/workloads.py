@@ -5,13 +5,16 @@ from typing import Final
 from compute.cli.shell.groups import Entry, LazyGroup
 
 _ENTRIES: Final = {
-    "list": Entry("compute.cli.look.workload_list", "List workloads with their health."),
-    "get": Entry("compute.cli.look.workload_get", "Print a workload as the server has it."),
-    "describe": Entry(
-        "compute.cli.look.workload_describe", "Show all about a workload: status, template, events."
+    "list": Entry("compute.cli.look.workload.workload_list", "List workloads with their health."),
+    "get": Entry(
+        "compute.cli.look.workload.workload_get", "Print a workload as the server has it."
     ),
-    "edit": Entry("compute.cli.look.workload_edit", "Edit a workload in your editor."),
-    "set": Entry("compute.cli.look.workload_set", "Set a field of a workload: its image."),
+    "describe": Entry(
+        "compute.cli.look.workload.workload_describe",
+        "Show all about a workload: status, template, events.",
+    ),
+    "edit": Entry("compute.cli.look.workload.workload_edit", "Edit a workload in your editor."),
+    "set": Entry("compute.cli.look.workload.workload_set", "Set a field of a workload: its image."),
     "delete": Entry(
         "compute.cli.deploy.destroy", "Delete workloads in all cities.", aliases=("destroy", "rm")
     ),

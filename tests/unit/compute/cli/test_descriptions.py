@@ -9,7 +9,7 @@ from compute.api import annotations
 from compute.api.compute import InterfaceAssignments, NetworkInterfaceStatus
 from compute.api.instance_spec import Container, NamedPort, NetworkRef, Sandbox
 from compute.cli.look.instance_description import instance_description
-from compute.cli.look.workload_describe_run import description
+from compute.cli.look.workload.workload_describe_run import description
 from compute.decide import overrides
 from compute.decide.workload import history
 from compute.decide.workload.running_revisions import RunningRevisions

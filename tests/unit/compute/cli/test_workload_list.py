@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from compute.cli.look.workload_list_run import sorted_views
+from compute.cli.look.workload.workload_list_run import sorted_views
 from compute.decide.health import HealthStatus
 from compute.views.workloads import workload_view
 from tests.support.compute.builders import NOW, workload

@@ -8,7 +8,7 @@ from compute.api.compute import Workload
 from compute.cli.change.workload_change import change_workload, read_to_change
 from compute.cli.exits import Failure
 from compute.cli.look.event_lines import event_lines
-from compute.cli.look.workload_describe_run import description
+from compute.cli.look.workload.workload_describe_run import description
 from compute.cli.shell.session import Session
 from compute.decide.overrides import is_paused, paused, restarted, resumed
 from compute.decide.overrides.annotated import cities_of

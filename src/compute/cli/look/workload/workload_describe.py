@@ -26,6 +26,6 @@ def command(name: str, *, show_values: bool, output: str) -> int:
     Values of environment variables are hidden unless --show-values is given; a value from a secret is
     never shown.
     """
-    from compute.cli.look.workload_describe_run import run  # noqa: PLC0415 -- not for help
+    from compute.cli.look.workload.workload_describe_run import run  # noqa: PLC0415 -- not for help
 
     return run(name, show_values=show_values, output=output)

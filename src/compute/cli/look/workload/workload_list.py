@@ -46,7 +46,7 @@ def command(  # noqa: PLR0913 -- one parameter for each option
     output: str,
 ) -> int:
     """List workloads with their health, and the cause where one is not healthy."""
-    from compute.cli.look.workload_list_run import run  # noqa: PLC0415 -- not for help
+    from compute.cli.look.workload.workload_list_run import run  # noqa: PLC0415 -- not for help
 
     return run(
         healths=healths,

@@ -18,6 +18,6 @@ def command(name: str, output: str) -> int:
 
     Fields that this version does not know are there, too.
     """
-    from compute.cli.look.workload_get_run import run  # noqa: PLC0415 -- not for help
+    from compute.cli.look.workload.workload_get_run import run  # noqa: PLC0415 -- not for help
 
     return run(name, output)

@@ -21,6 +21,6 @@ def command(name: str) -> int:
     A text that is not valid is opened again with the reasons. Changes that others make meanwhile stay;
     if both change the same field, nothing is written. A text that cannot be saved is kept in a file.
     """
-    from compute.cli.look.workload_edit_run import run  # noqa: PLC0415 -- not for help
+    from compute.cli.look.workload.workload_edit_run import run  # noqa: PLC0415 -- not for help
 
     return run(name)

@@ -6,7 +6,8 @@ from compute.cli.shell.groups import Entry, LazyGroup
 
 _ENTRIES: Final = {
     "image": Entry(
-        "compute.cli.look.workload_image", "Set the image of containers, and follow the rollout."
+        "compute.cli.look.workload.workload_image",
+        "Set the image of containers, and follow the rollout.",
     )
 }
 

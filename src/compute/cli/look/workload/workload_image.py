@@ -35,6 +35,6 @@ def command(
     Without CONTAINER it is the only container, or the one called app. Everything else of the workload
     stays as it is.
     """
-    from compute.cli.look.workload_image_run import run  # noqa: PLC0415 -- not for help
+    from compute.cli.look.workload.workload_image_run import run  # noqa: PLC0415 -- not for help
 
     return run(name, assignments, detach=detach, timeout=timeout, output=output)

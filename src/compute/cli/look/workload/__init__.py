@@ -1,0 +1,1 @@
+"""Commands on one workload, and the list of them: `compute workloads`."""
