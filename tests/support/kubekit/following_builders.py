@@ -66,6 +66,12 @@ class FaultyTransport(LocalTransport):
         self.always: Plan = GOOD
         self.listed: list[tuple[float, ListOptions]] = []
         self.watched: list[tuple[float, WatchOptions]] = []
+        self.refusals: dict[str, Exception] = {}  # of reads of single objects, by kind
+
+    async def get(self, place: ResourceLocation, resource_version: str = "") -> Document:
+        if refusal := self.refusals.get(place.resource.kind):
+            raise refusal
+        return await super().get(place, resource_version)
 
     async def list(self, place: ResourceLocation, options: ListOptions) -> Document:
         self.listed.append((_now(), options))
