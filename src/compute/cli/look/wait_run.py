@@ -4,7 +4,7 @@ import asyncio
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 import click
@@ -20,21 +20,25 @@ from compute.cli.output.tables import plain
 from compute.cli.shell.session import Session, in_project
 from compute.cli.streams import show
 from compute.decide.progress import (
+    PhaseTimeouts,
     Rollout,
     RolloutEnding,
-    RolloutSnapshot,
+    RolloutVerdict,
     RolloutWait,
+    ending,
     observe,
     verdict,
 )
 from compute.decide.progress.goals import Goal, UnknownGoal, goal_ending, parse
 from compute.views.live import LiveObjects, live_objects
-from compute.views.reading import ProjectReader
+from compute.views.reading import ProjectObjects, ProjectReader
 from compute.views.rollouts import rollout_view
 from compute.views.waits import MISSING, WaitView, gone_view, lost_view, wait_view
-from kubekit.client.options import ListOptions
+from kubekit.client.options import EVERYTHING, ListOptions
 
 _TICK: Final = 1.0  # seconds between two judgements while nothing changes
+_TIMEOUTS: Final = PhaseTimeouts()
+_MOST_SELECTED: Final = 100  # workloads; a selector of more makes an address that servers refuse
 # The worst first: one exit code has to stand for all workloads.
 _CODES: Final = {
     RolloutEnding.FAILED.value: Exit.FAILED,
@@ -57,6 +61,10 @@ class _Awaited:
     @property
     def name(self) -> str:
         return self.workload.metadata.name
+
+    @property
+    def uid(self) -> str:
+        return self.workload.metadata.uid
 
 
 def run(names: Sequence[str], goal: str, timeout: timedelta, output: str) -> int:
@@ -98,9 +106,9 @@ async def _follow(
     async with live_objects(
         session.client, session.environment, session.namespace, *selectors, selectors=selectors
     ) as live:
-        await live.listed()
+        await live.listed(_TICK)
         while awaited:
-            views = {each.name: await _judged(session, live, each, goal) for each in awaited}
+            views = await _all_judged(session, live, awaited, goal)
             awaited = [each for each in awaited if views[each.name] is None]
             decided += [_shown(view, output) for view in views.values() if view]
             if awaited:
@@ -108,26 +116,45 @@ async def _follow(
     return decided
 
 
-def _selectors(awaited: Iterable[_Awaited]) -> Mapping[type, ListOptions]:
-    """The objects of these workloads only."""
-    uids = ",".join(each.workload.metadata.uid for each in awaited)
+def _selectors(awaited: Sequence[_Awaited]) -> Mapping[type, ListOptions]:
+    """The objects of these workloads only, unless they are many."""
+    uids = ",".join(each.uid for each in awaited)
     owned = ListOptions(label_selector=f"{labels.WORKLOAD_UID} in ({uids})")
-    return {Workload: ListOptions(), WorkloadDeployment: owned, Instance: owned}
+    if len(awaited) > _MOST_SELECTED:
+        owned = EVERYTHING
+    return {Workload: EVERYTHING, WorkloadDeployment: owned, Instance: owned}
+
+
+async def _all_judged(
+    session: Session, live: LiveObjects, awaited: Iterable[_Awaited], goal: Goal
+) -> dict[str, WaitView | None]:
+    """How waiting for each workload ends now, by name; None while it goes on."""
+    if not live.complete:
+        return {each.name: _unlisted(each, goal, session.now()) for each in awaited}
+    objects = ProjectObjects(live.all(Workload), live.all(WorkloadDeployment), live.all(Instance))
+    parts = objects.by_workload()
+    return {
+        each.name: await _judged(session, live, (each, parts[each.uid]), goal)
+        if each.uid in parts
+        else gone_view(each.name, goal, waited=True)
+        for each in awaited
+    }
+
+
+def _unlisted(each: _Awaited, goal: Goal, now: datetime) -> WaitView | None:
+    """The same before everything is listed: nothing is known, and that not indefinitely."""
+    each.waiting = each.waiting.after(RolloutVerdict.UNKNOWN, now)
+    how = ending(RolloutVerdict.UNKNOWN, each.waiting, now, _TIMEOUTS)
+    return None if how is None else lost_view(each.name, goal)
 
 
 async def _judged(
-    session: Session, live: LiveObjects, each: _Awaited, goal: Goal
+    session: Session, live: LiveObjects, of: tuple[_Awaited, ProjectObjects], goal: Goal
 ) -> WaitView | None:
-    """How waiting for one workload ends now; None while it goes on."""
-    now = session.now()
-    if live.complete:
-        present = live.find(Workload, each.name)
-        if present is None or present.metadata.uid != each.workload.metadata.uid:
-            return gone_view(each.name, goal, waited=True)
-        each.workload = present
-    snapshot = RolloutSnapshot(
-        each.workload, live.all(WorkloadDeployment), live.all(Instance), live.seen_at()
-    )
+    """How waiting for one workload ends now, given its objects."""
+    each, objects = of
+    now, snapshot = session.now(), objects.snapshot(live.seen_at())
+    each.workload = snapshot.workload
     each.rollout = observe(snapshot, each.rollout)
     each.waiting = each.waiting.after(verdict(each.rollout, now), now)
     how = goal_ending(goal, snapshot, each.rollout, each.waiting, now)
@@ -136,7 +163,8 @@ async def _judged(
     if live.lost_since is not None and how is not RolloutEnding.DONE:
         return lost_view(each.name, goal)
     # Without its history, an undo would be proposed where there is nothing to go back to.
-    revisions = await ProjectReader(session.client, session.namespace).history(each.name)
+    reader = ProjectReader(session.client, session.namespace)
+    revisions = None if how is RolloutEnding.DONE else await reader.known_history(each.name)
     return wait_view(each.name, goal, how, rollout_view(snapshot, each.rollout, now, revisions))
 
 

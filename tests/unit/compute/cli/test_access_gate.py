@@ -11,37 +11,18 @@ from compute.cli.exits import Exit, Failure, Quit
 from compute.cli.shell.access import decision
 from compute.cli.shell.access_gate import require_access
 from compute.cli.shell.session import Session
-from compute.cli.target.chosen import Target, TargetRule
 from compute.decide.access_state import AccessState
 from kubekit.api.errors import Unavailable
-from kubekit.client.client import Client
-from kubekit.client.connection import Anonymous, Connection, ConnectionOrigin
 from kubekit.plane import LocalClient, Plane, builtin_kinds
 from kubekit.plane.store.store import Store
 from tests.support.compute.builders import condition
+from tests.support.compute.sessions import session
 from tests.support.kubekit.following_builders import Answer, World, run_in_world
 from tests.support.kubekit.plane_worlds import environment
 from tests.support.kubekit.stage import Stage, staged
 from tests.unit.compute.services.test_entitlements import entitlement
 
 SHOP = (("projects", "shop"),)
-
-
-def target(project: str) -> Target:
-    connection = Connection(
-        server="https://test", credentials=Anonymous(), origin=ConnectionOrigin("test", "")
-    )
-    return Target(
-        connection=connection,
-        project=project,
-        namespace="default",
-        rule=TargetRule.FLAGS,
-        detail="test",
-    )
-
-
-def session(stage: Stage, client: Client, project: str = "shop") -> Session:
-    return Session(target(project), client, stage.environment)
 
 
 async def given(stage: Stage, phase: str, reason: str = "", *, entitled: bool = False) -> Session:
@@ -56,7 +37,7 @@ async def given(stage: Stage, phase: str, reason: str = "", *, entitled: bool = 
         conditions=(condition("Ready", "False", reason or "Test", "The reason.", since=now),),
     )
     await client.patch_status(made, msgspec.structs.replace(made, status=status))
-    return session(stage, client)
+    return session(client, stage.environment)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +81,7 @@ def test_without_a_terminal_nothing_is_requested(tmp_path):
     async def story(stage: Stage) -> None:
         client = stage.client("shop")
         with pytest.raises(Failure, match="nothing was requested or changed") as failure:
-            await require_access(session(stage, client))
+            await require_access(session(client, stage.environment))
         assert failure.value.code is Exit.NOT_ENABLED
         assert (await client.every(ServiceEntitlement)).items == ()
 
@@ -152,7 +133,7 @@ def test_a_server_that_is_lost_is_no_answer(tmp_path):
         status = msgspec.structs.replace(made.status, phase="Active")
         await world.writer.patch_status(made, msgspec.structs.replace(made, status=status))
         world.transport.lists.extend([Answer(refusal=Unavailable("no connection"))] * 2)
-        waiting = Session(target("shop"), world.client, environment())
+        waiting = session(world.client, environment())
         assert (await decision(waiting, timedelta())).state is AccessState.ACTIVE
 
     run_in_world(tmp_path, story)
@@ -165,7 +146,7 @@ def test_a_plain_cluster_needs_no_access(tmp_path):
         store = await Store.open(tmp_path / "plain.db", stage.environment, threaded=False)
         plane = await Plane.on(store, builtin_kinds(), stage.environment)
         try:
-            await require_access(session(stage, LocalClient(plane), project=""))
+            await require_access(session(LocalClient(plane), stage.environment, project=""))
         finally:
             await plane.close()
 
