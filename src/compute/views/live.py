@@ -2,7 +2,7 @@
 
     async with live_objects(client, environment, namespace, Workload, Instance) as live:
         while True:
-            await live.changed(1.0)
+            await live.changed_in_bursts(1.0)
             show(live.all(Workload))
 
 Nothing is polled. A watch that ends is resumed, and after an expired version everything is listed
@@ -28,6 +28,7 @@ _FINAL: Final = (Unauthorized, Forbidden)  # repeating the request does not help
 _DELETED: Final = "DELETED"
 _BOOKMARK: Final = "BOOKMARK"
 _PATIENCE: Final = 60.0  # seconds; then the wait is repeated
+_BURST: Final = 0.1  # seconds in which further changes belong to the same burst
 
 
 class LiveObjects:
@@ -77,6 +78,14 @@ class LiveObjects:
         is_change = self._change.is_set()
         self._change.clear()
         return is_change
+
+    async def changed_in_bursts(self, limit: float) -> bool:
+        """The same, and a moment longer: what changes one object often changes many."""
+        if not await self.changed(limit):
+            return False
+        await asyncio.sleep(_BURST)
+        self._change.clear()
+        return True
 
     async def listed(self, limit: float | None = None) -> None:
         """Wait until every kind is listed, or the server is lost; at most ``limit`` seconds."""

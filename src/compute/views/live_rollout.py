@@ -3,7 +3,6 @@
 A rollout is also judged while nothing changes, since half a minute without progress is news too.
 """
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
@@ -18,7 +17,6 @@ from kubekit.environment import ExecutionEnvironment
 
 _TICK: Final = 1.0  # seconds between two judgements while nothing changes
 _PATIENCE: Final = 10.0  # seconds until a rollout is judged without a complete list
-_BURST: Final = 0.1  # seconds in which further changes become part of the same step
 
 
 class WorkloadGone(Exception):
@@ -44,8 +42,8 @@ class LiveRollout:
         """The rollout after the next change, or after a second without one."""
         if self._rollout is None:
             await self._live.listed(_PATIENCE)
-        elif await self._live.changed(_TICK):
-            await asyncio.sleep(_BURST)
+        else:
+            await self._live.changed_in_bursts(_TICK)
         if self._live.complete:
             self._workload = self._present()
         self._snapshot = RolloutSnapshot(

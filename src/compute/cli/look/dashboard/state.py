@@ -1,6 +1,5 @@
 """What the dashboard shows, from objects that are kept current by list and watch."""
 
-import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,7 +15,6 @@ from compute.views.reading import ProjectObjects
 from compute.views.workloads import WorkloadView, workload_views, worst_first
 
 _TICK: Final = 1.0  # seconds; ages grow without a change
-_BURST: Final = 0.1  # seconds in which further changes become part of the same state
 _STATES: Final = tuple(InstanceState)
 
 
@@ -77,8 +75,7 @@ class LiveStates:
             await live.listed()
             while True:
                 yield self._state(live)
-                if await live.changed(_TICK):
-                    await asyncio.sleep(_BURST)
+                await live.changed_in_bursts(_TICK)
 
     def _state(self, live: LiveObjects) -> DashboardState:
         objects = ProjectObjects(
