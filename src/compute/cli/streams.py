@@ -19,12 +19,22 @@ def prepare() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+class _Stdout:
+    has_reader = True
+
+
 def show(text: str) -> None:
     """Print to stdout. A reader that is gone, such as ``head``, is no error."""
     try:
         print(text, flush=True)
     except BrokenPipeError:
+        _Stdout.has_reader = False
         discard_output()
+
+
+def has_reader() -> bool:
+    """Whether stdout was read so far. A command that would print without end stops when it is not."""
+    return _Stdout.has_reader
 
 
 def discard_output() -> None:

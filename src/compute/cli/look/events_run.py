@@ -12,13 +12,14 @@ import click
 from compute.api.compute import Workload, WorkloadDeployment
 from compute.cli.change.existing_workload import not_found
 from compute.cli.exits import Exit
+from compute.cli.look.contact_notices import ContactNotices
 from compute.cli.look.interruption import ends_on_interrupt
 from compute.cli.output import terminal
 from compute.cli.output.event_table import EventTable
 from compute.cli.output.formats import show_data
 from compute.cli.shell.prompts import notify
 from compute.cli.shell.session import Session, in_project
-from compute.cli.streams import show
+from compute.cli.streams import has_reader, show
 from compute.views.events import (
     EventFilter,
     EventOrigins,
@@ -91,19 +92,13 @@ async def _follow(
     shown: ShowEvents,
 ) -> None:
     """Show each new event, until the user ends it."""
-    lost = False
     async with live_objects(session.client, session.environment, session.namespace, *kinds) as live:
-        while True:
+        contact = ContactNotices(live)
+        while has_reader():
             await live.changed(_PATIENCE)
-            if live.complete and live.lost_since is None:
+            contact.report()
+            if live.complete and not contact.lost:
                 shown(_news(live, known, kinds))
-            if lost != (live.lost_since is not None):
-                lost = not lost
-                notify(
-                    "The server cannot be reached; trying again until Ctrl-C."
-                    if lost
-                    else "The server can be reached again."
-                )
 
 
 def _news(

@@ -8,13 +8,14 @@ import click
 
 from compute.cli.exits import Exit
 from compute.cli.invocation import typed
+from compute.cli.look.contact_notices import ContactNotices
 from compute.cli.look.interruption import ends_on_interrupt
 from compute.cli.output.formats import show_views
 from compute.cli.output.instance_rows import count_line, instance_table
 from compute.cli.output.instance_screens import instance_screen
 from compute.cli.shell.prompts import notify
 from compute.cli.shell.session import Session, in_project
-from compute.cli.streams import show
+from compute.cli.streams import has_reader, show
 from compute.decide.instance_state import InstanceState
 from compute.views.instance_reading import (
     INSTANCE_KINDS,
@@ -93,23 +94,18 @@ async def _follow(session: Session, wanted: _Wanted) -> None:
     """Show the Instances again at each change, until the user ends it."""
     reader = ProjectReader(session.client, session.namespace)
     screen = instance_screen(wanted.output)
-    lost = False
     try:
         async with live_objects(
             session.client, session.environment, session.namespace, *INSTANCE_KINDS
         ) as live:
             instances = LiveInstances(live, reader, wanted.filter)
-            while True:
+            contact = ContactNotices(live)
+            while has_reader():
                 await live.changed(_TICK)
-                if lost != (live.lost_since is not None):
-                    lost = not lost
-                    notify(_LOST if lost else _BACK)
-                if live.complete and not lost:
+                if contact.report():
+                    screen.restart()
+                if live.complete and not contact.lost:
                     now = session.now()
                     screen.show(await instances.views(now), now)
     finally:
         screen.close()
-
-
-_LOST: Final = "The server cannot be reached; trying again until Ctrl-C."
-_BACK: Final = "The server can be reached again."

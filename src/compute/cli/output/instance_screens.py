@@ -27,6 +27,9 @@ class InstanceScreen(Protocol):
     def show(self, views: Sequence[InstanceView], now: datetime) -> None:
         """Show the Instances as they are now."""
 
+    def restart(self) -> None:
+        """Continue below what something else has printed."""
+
     def close(self) -> None:
         """Leave the terminal as it was."""
 
@@ -53,6 +56,9 @@ class LiveInstanceTable:
         drawn = instance_table(views, now, wide=self._wide).split("\n")
         self._lines.draw([*drawn, "", count_line(views)])
 
+    def restart(self) -> None:
+        self._lines.restart()
+
     def close(self) -> None:
         self._lines.close()
 
@@ -71,6 +77,9 @@ class InstanceLines:
             show(_line(elapsed, change, before))
         self._known = {view.name: view for view in views}
 
+    def restart(self) -> None:
+        """Nothing: each line is below the one before."""
+
     def close(self) -> None:
         """Nothing."""
 
@@ -85,6 +94,9 @@ class InstanceJsonLines:
         for change, _ in changes(self._known, views):
             show_data(change, "jsonl")
         self._known = {view.name: view for view in views}
+
+    def restart(self) -> None:
+        """Nothing: each line is below the one before."""
 
     def close(self) -> None:
         """Nothing."""
