@@ -122,13 +122,16 @@ def test_an_instance_is_replaced(compute, site):
     target = f"{site}-default-dfw-0"
     before = created(compute, target)
 
-    done = compute("instances", "delete", target, "-y", "--wait", "-o", "name")
+    done = compute("instances", "delete", target, "-y", "--wait")
 
     assert done.code == 0, done
-    assert done.stdout == f"instance/{target}\n"
+    assert done.stdout == ""
     assert f"Instance {target} is being replaced." in done.stderr
-    assert "The new instance is ready after" in done.stderr
+    assert re.search(rf"^\d+s +{target} +Available$", done.stderr, re.MULTILINE)
     assert created(compute, target) != before
+
+    named = compute("instances", "delete", target, "-y", "--wait", "-o", "name")
+    assert (named.code, named.stdout) == (0, f"instance/{target}\n")
 
 
 def created(compute, name):
@@ -140,11 +143,12 @@ def created(compute, name):
 def test_a_replacement_is_asked_for(compute, site):
     """No is an answer, and Return alone is yes."""
     target = f"{site}-default-dfw-0"
-    with compute.terminal("instances", "delete", target, columns=140) as terminal:
+    with compute.terminal("instances", "delete", target, "-o", "name", columns=140) as terminal:
         terminal.until(rf"^Stop instance {target} of {site} in DFW, and start a new one.*\[Y/n\]:")
         terminal.type("n\r")
         assert terminal.ended() == 0
     assert "Nothing was changed." in terminal.text()
+    assert "instance/" not in terminal.text()
 
     with compute.terminal("instances", "delete", target, columns=140) as terminal:
         terminal.until(r"\[Y/n\]:")
@@ -168,6 +172,19 @@ def test_changes_as_lines(compute, site):
 
     assert (first["change"], first["instance"]["status"]) == ("added", "Available")
     assert second["change"] in {"changed", "gone"}
+
+
+def test_a_reader_that_is_gone_ends_it(compute, site):
+    """As in `compute instances -w | head -1`: what nothing reads is not printed without end."""
+    process = compute.start("instances", "--workload", site, "-w", "-o", "jsonl")
+    try:
+        assert process.stdout.readline()
+        process.stdout.close()
+        assert compute("scale", site, "--min", "2").code == 0
+        assert process.wait(30) == 0
+    finally:
+        process.kill()
+        process.stderr.close()
 
 
 def test_a_live_table(compute, site):
