@@ -47,12 +47,18 @@ COMMANDS: Final = {
         "compute.cli.change.rollout", "Follow, pause, restart and undo rollouts.", CHANGE
     ),
     "restart": Entry(
-        "compute.cli.change.rollout_restart", "Replace every instance, one at a time.", CHANGE
+        "compute.cli.change.rollouts.rollout_restart",
+        "Replace every instance, one at a time.",
+        CHANGE,
     ),
-    "rollback": Entry("compute.cli.change.rollout_undo", "Go back to an earlier revision.", CHANGE),
+    "rollback": Entry(
+        "compute.cli.change.rollouts.rollout_undo", "Go back to an earlier revision.", CHANGE
+    ),
     "networks": Entry("compute.cli.change.networks", "List and create networks.", CHANGE),
     "secrets": Entry("compute.cli.change.stores.secrets", "Set the values of Secrets.", CHANGE),
-    "configmaps": Entry("compute.cli.change.stores.configmaps", "Set the values of ConfigMaps.", CHANGE),
+    "configmaps": Entry(
+        "compute.cli.change.stores.configmaps", "Set the values of ConfigMaps.", CHANGE
+    ),
     "explain": Entry(
         "compute.cli.understand.explain",
         "Explain a reason, a condition, a field, an object or the exit codes.",

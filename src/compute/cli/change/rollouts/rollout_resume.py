@@ -25,6 +25,6 @@ def command(
     *, name: str, cities: Sequence[str], wait: bool, timeout: timedelta, output: str
 ) -> int:
     """Continue a paused rollout, everywhere or in some cities; the others stay paused."""
-    from compute.cli.change.rollout_resume_run import run  # noqa: PLC0415 -- not for help
+    from compute.cli.change.rollouts.rollout_resume_run import run  # noqa: PLC0415 -- not for help
 
     return run(name=name, cities=cities, wait=wait, timeout=timeout, output=output)

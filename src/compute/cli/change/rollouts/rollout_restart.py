@@ -42,7 +42,7 @@ def command(  # noqa: PLR0913 -- one parameter for each option
 
     With --city only there; with --instance only these. A restart of single cities is no revision.
     """
-    from compute.cli.change.rollout_restart_run import run  # noqa: PLC0415 -- not for help
+    from compute.cli.change.rollouts.rollout_restart_run import run  # noqa: PLC0415 -- not for help
 
     return run(
         name=name, cities=cities, instances=instances, wait=wait, timeout=timeout, output=output

@@ -55,7 +55,7 @@ def command(  # noqa: PLR0913 -- one parameter for each option
     It is a change like any other: the history gets a new revision, and nothing of it is rewritten. In
     single cities the earlier template stays until the next change of the workload.
     """
-    from compute.cli.change.rollout_undo_run import run  # noqa: PLC0415 -- not for help
+    from compute.cli.change.rollouts.rollout_undo_run import run  # noqa: PLC0415 -- not for help
 
     return run(
         name=name,

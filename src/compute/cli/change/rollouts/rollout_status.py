@@ -48,6 +48,6 @@ def command(  # noqa: PLR0913, PLR0917 -- one parameter for each option
     It ends at once when waiting does not help, and names the city, the cause and the next command.
     Ctrl-C stops looking; the rollout goes on.
     """
-    from compute.cli.change.rollout_status_run import run  # noqa: PLC0415 -- not for help
+    from compute.cli.change.rollouts.rollout_status_run import run  # noqa: PLC0415 -- not for help
 
     return run(name, cities, revision, watch, timeout, output)

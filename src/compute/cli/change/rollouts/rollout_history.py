@@ -30,6 +30,6 @@ def command(name: str, revision: int | None, output: str) -> int:
 
     A revision that never ran in every city has failed. Values of environment variables are masked.
     """
-    from compute.cli.change.rollout_history_run import run  # noqa: PLC0415 -- not for help
+    from compute.cli.change.rollouts.rollout_history_run import run  # noqa: PLC0415 -- not for help
 
     return run(name, revision, output)

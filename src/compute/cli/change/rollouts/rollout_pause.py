@@ -22,6 +22,6 @@ def command(name: str, cities: Sequence[str], output: str) -> int:
     What runs keeps running; scaling and the replacement of broken instances go on. Without --city, cities
     that are added later are paused too.
     """
-    from compute.cli.change.rollout_pause_run import run  # noqa: PLC0415 -- not for help
+    from compute.cli.change.rollouts.rollout_pause_run import run  # noqa: PLC0415 -- not for help
 
     return run(name, cities, output)
