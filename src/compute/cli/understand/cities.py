@@ -5,9 +5,12 @@ from typing import Final
 from compute.cli.shell.groups import Entry, LazyGroup
 
 _COMMANDS: Final = {
-    "list": Entry("compute.cli.understand.city_list", "List the cities that the project can use."),
+    "list": Entry(
+        "compute.cli.understand.city.city_list", "List the cities that the project can use."
+    ),
     "describe": Entry(
-        "compute.cli.understand.city_describe", "Show one city: its state, and what runs there."
+        "compute.cli.understand.city.city_describe",
+        "Show one city: its state, and what runs there.",
     ),
 }
 

@@ -20,6 +20,6 @@ def command(code: str, output: str) -> int:
 
     CODE is the code of the city, such as LHR; its name and that of its location do as well.
     """
-    from compute.cli.understand.city_describe_run import run  # noqa: PLC0415 -- not for help
+    from compute.cli.understand.city.city_describe_run import run  # noqa: PLC0415 -- not for help
 
     return run(code, output)

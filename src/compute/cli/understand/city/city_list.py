@@ -17,6 +17,6 @@ def command(*, everywhere: bool, output: str) -> int:
     A city that cannot be used now has the reason in NOTE. SITES are the cells that run instances
     of the project; INSTANCES are those that are ready, of all.
     """
-    from compute.cli.understand.city_list_run import run  # noqa: PLC0415 -- not for help
+    from compute.cli.understand.city.city_list_run import run  # noqa: PLC0415 -- not for help
 
     return run(everywhere=everywhere, output=output)
