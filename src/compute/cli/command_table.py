@@ -22,7 +22,7 @@ COMMANDS: Final = {
         DEPLOY,
     ),
     "destroy": Entry(
-        "compute.cli.deploy.destroy",
+        "compute.cli.deploy.deletion.destroy",
         "Delete workloads in all cities.",
         DEPLOY,
         aliases=("delete", "rm"),

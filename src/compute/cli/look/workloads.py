@@ -16,7 +16,9 @@ _ENTRIES: Final = {
     "edit": Entry("compute.cli.look.workload.workload_edit", "Edit a workload in your editor."),
     "set": Entry("compute.cli.look.workload.workload_set", "Set a field of a workload: its image."),
     "delete": Entry(
-        "compute.cli.deploy.destroy", "Delete workloads in all cities.", aliases=("destroy", "rm")
+        "compute.cli.deploy.deletion.destroy",
+        "Delete workloads in all cities.",
+        aliases=("destroy", "rm"),
     ),
     "rollout": Entry(
         "compute.cli.change.rollout", "Follow, pause, restart and undo rollouts.", hidden=True

@@ -8,7 +8,7 @@ import pytest
 
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.app.system_environment import system
-from compute.cli.deploy.destroy_wait import _gone_in_time, _left
+from compute.cli.deploy.deletion.destroy_wait import _gone_in_time, _left
 from compute.cli.exits import Exit, Failure
 from compute.views.live import LiveObjects
 from kubekit.api.errors import Unavailable

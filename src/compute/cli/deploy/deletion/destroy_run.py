@@ -9,7 +9,7 @@ from compute.api import labels
 from compute.api.compute import Instance, Workload
 from compute.cli.change.existing_workload import not_found
 from compute.cli.change.workload_change import WRITE
-from compute.cli.deploy.destroy_wait import until_gone
+from compute.cli.deploy.deletion.destroy_wait import until_gone
 from compute.cli.exits import Exit, Failure
 from compute.cli.invocation import typed
 from compute.cli.output.formats import show_data, show_names

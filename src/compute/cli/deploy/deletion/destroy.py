@@ -16,7 +16,7 @@ from compute.cli.shell.parameters import timeout_option, workloads_argument
 from compute.cli.shell.prompts import ASSUME_YES, can_ask
 
 if TYPE_CHECKING:
-    from compute.cli.deploy.destroy_run import DestroyMode
+    from compute.cli.deploy.deletion.destroy_run import DestroyMode
 
 
 @compute_command(
@@ -46,7 +46,7 @@ def command(names: Sequence[str], *, yes: bool, **options: object) -> int:
 
     What goes is shown first, and on a terminal you are asked. Networks, Secrets and ConfigMaps stay.
     """
-    from compute.cli.deploy.destroy_run import run_destroy  # noqa: PLC0415 -- not for help
+    from compute.cli.deploy.deletion.destroy_run import run_destroy  # noqa: PLC0415 -- not for help
     from compute.cli.shell.session import in_project  # noqa: PLC0415 -- as above
 
     mode = _mode(options, yes=yes or os.environ.get(ASSUME_YES) == "1")
@@ -62,7 +62,7 @@ def command(names: Sequence[str], *, yes: bool, **options: object) -> int:
 
 
 def _mode(options: Mapping[str, object], *, yes: bool) -> "DestroyMode":
-    from compute.cli.deploy.destroy_run import DestroyMode  # noqa: PLC0415 -- not for help
+    from compute.cli.deploy.deletion.destroy_run import DestroyMode  # noqa: PLC0415 -- not for help
 
     timeout = options["timeout"]
     assert isinstance(timeout, timedelta)

@@ -1,0 +1,1 @@
+"""`compute destroy`: deletes workloads, and waits until they are gone."""
