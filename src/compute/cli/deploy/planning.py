@@ -22,7 +22,7 @@ from compute.cli.deploy.references import (
     with_keys,
 )
 from compute.cli.deploy.staged_changes import staged_change, stages_note
-from compute.cli.exits import Exit, Failure
+from compute.cli.exits import Exit, Failure, listed_errors
 from compute.cli.shell.session import Session
 from compute.decide import validation
 from compute.decide.workload.revision_note import noted
@@ -123,7 +123,7 @@ def _cities(
     inputs: DeployInputs, flags: DeployFlags, around: Surroundings, existing: Workload | None
 ) -> tuple[str, ...] | None:
     if inputs.location_selector:
-        return selected(inputs.location_selector, around.bindings or ())
+        return selected(inputs.location_selector, around.bindings)
     if flags.cities is None:
         return None
     placements = existing.spec.placements if existing else ()
@@ -137,7 +137,8 @@ def _refuse_invalid(wanted: Workload, existing: Workload | None, around: Surroun
         cities = frozenset(city for p in wanted.spec.placements for city in p.city_codes)
     errors = validation.validate(wanted, cities=cities, old=existing).errors
     if errors:
-        raise Failure(joined([_flag_error(error) for error in errors]), Exit.USAGE)
+        sentences = list(dict.fromkeys(map(_flag_error, errors)))
+        raise Failure(joined(sentences), Exit.USAGE, lines=listed_errors(sentences))
 
 
 def _flag_error(error: FieldError) -> str:

@@ -134,8 +134,8 @@ def check_environment(path: Path, variables: Sequence[EnvVar]) -> Iterator[Field
 def _check_name(path: Path, name: str) -> Iterator[FieldError]:
     if not name:
         yield required(path, "name the variable")
-    elif "=" in name or "\0" in name:
-        yield invalid(path, name, "must not contain '='")
+    elif "=" in name or not name.isprintable():
+        yield invalid(path, name, "must not contain '=' or control characters")
 
 
 def _check_source(path: Path, source: EnvVarSource) -> Iterator[FieldError]:

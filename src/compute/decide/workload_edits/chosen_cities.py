@@ -30,8 +30,10 @@ def chosen(
     return tuple(dict.fromkeys(known[text.casefold()] for text in texts))
 
 
-def selected(selector: str, bindings: Iterable[LocationBinding]) -> tuple[str, ...]:
+def selected(selector: str, bindings: Iterable[LocationBinding] | None) -> tuple[str, ...]:
     """The codes of the cities whose labels match."""
+    if bindings is None:
+        raise FlagError(SELECTOR, f"the cities of this project cannot be read; name them by {CITY}")
     try:
         matches = parse(selector).matches
     except SelectorError as error:

@@ -102,13 +102,14 @@ class DeployFlags:
 
 
 def assignment(flag: str, text: str) -> Assignment:
-    """The assignment in a text such as ``KEY=VALUE`` or ``KEY-``."""
+    """The assignment in a text such as ``KEY=VALUE`` or ``KEY-``. It may be a secret, so no error repeats it."""
     key, equals, value = text.partition("=")
     if equals and key:
         return Assignment(key, value)
     if not equals and text.removesuffix("-") not in {"", text}:
         return Assignment(text[:-1], None)
-    raise FlagError(flag, f"{_quoted(text)} is neither KEY=VALUE nor KEY-, which removes the key")
+    problem = "the key is empty" if text.startswith("=") or not text else "there is no '=' in it"
+    raise FlagError(flag, f"{problem}; write KEY=VALUE, or KEY- to remove the key")
 
 
 def name_or_removal(flag: str, text: str) -> Assignment:

@@ -58,7 +58,7 @@ def _values(text: str) -> list[object]:
     """What a text may mean: JSON, else the text itself, as for the tag ``1.20`` of an image."""
     try:
         parsed = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):  # no JSON, or none that a server would read
         return [text]
     return [parsed, text]
 

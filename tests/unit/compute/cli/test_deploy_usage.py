@@ -36,7 +36,7 @@ WRONG = (
      "two"),
     ("deploy web --port 80 --port 81", "--port: two ports are named http; give each a name, such as "
      "admin=8081"),
-    ("deploy web --env NAME", '--env: "NAME" is neither KEY=VALUE nor KEY-, which removes the key'),
+    ("deploy web --env NAME", "--env: there is no '=' in it; write KEY=VALUE, or KEY- to remove the key"),
     ("deploy web --secret db", '--secret: "db" is neither NAME:/PATH, nor NAME-, which removes the files'),
     ("deploy web --instance-type huge", '--instance-type: there is no instance type "huge", only '
      "datumcloud/d1-standard-2"),
@@ -70,7 +70,7 @@ def test_a_wrong_call_is_explained(capsys, line, sentence):
     code = run(shlex.split(line))
 
     command = line.split()[0]
-    assert capsys.readouterr().err == f"Error: {sentence}; see `compute {command} --help`\n"
+    assert capsys.readouterr().err == f"Error: {sentence}\nNext:  compute {command} --help\n"
     assert code == 2
 
 

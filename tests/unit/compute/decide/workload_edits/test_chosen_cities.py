@@ -70,3 +70,5 @@ def test_cities_are_selected_by_labels():
         selected("a=b", KNOWN)
     with pytest.raises(FlagError, match="--location-selector"):
         selected("a in", KNOWN)
+    with pytest.raises(FlagError, match="cannot be read; name them by --city"):
+        selected("a=b", None)

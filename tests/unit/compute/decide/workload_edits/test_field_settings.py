@@ -44,6 +44,11 @@ def test_a_value_is_json_or_a_text():
     assert cities == workload("web", placement("home", "DFW", "SIN"))
 
 
+def test_a_value_that_is_nested_too_deeply():
+    """It is taken as a text, which no field with parts takes."""
+    assert refused("spec.placements", "[" * 100_000).startswith("--set: spec.placements: must be")
+
+
 def test_a_field_is_removed():
     """An entry of a list is removed too. What a Workload needs cannot be."""
     owner = changed("metadata.annotations[example.com/owner]", "shop")
