@@ -10,5 +10,10 @@ A command reads objects, calls `compute.decide` or `compute.views`, and prints. 
     output         tables, formats and phrases
     target         which server and which project
 
+Help and completion import the module of a command, and nearly all of their time is spent on imports. So
+that module has the options only. What the command does is in the module of the same name with `_run`,
+or another one that the function of the command imports. `test_imports` checks it, and what a list
+does without.
+
 The other modules are streams, exit codes and how the user spells the command.
 """
