@@ -47,19 +47,28 @@ async def read_server_version(
     transport: HttpTransport, server: str, version: str
 ) -> ServerVersionView:
     """What a server reports. One that does not serve compute has no versions of its API."""
-    page, group = await asyncio.gather(transport.call("GET", "/version"), _group(transport))
+    kubernetes, group = await asyncio.gather(kubernetes_version(transport), _group(transport))
     return ServerVersionView(
         server=server,
         version=version,
-        kubernetes=msgspec.json.decode(page, type=_Version).git_version,
+        kubernetes=kubernetes,
         api_versions=tuple(each.group_version for each in group.versions),
     )
+
+
+async def kubernetes_version(transport: HttpTransport) -> str:
+    """The version of the Kubernetes API, such as ``v1.33.0``; empty if the answer does not name it."""
+    answer = await transport.call("GET", "/version")
+    try:
+        return msgspec.json.decode(answer, type=_Version).git_version
+    except msgspec.MsgspecError:
+        return ""
 
 
 async def _group(transport: HttpTransport) -> _Group:
     try:
         return msgspec.json.decode(await transport.call("GET", f"/apis/{_GROUP}"), type=_Group)
-    except NotFound:
+    except (NotFound, msgspec.MsgspecError):  # the latter is the page of something else
         return _Group()
 
 

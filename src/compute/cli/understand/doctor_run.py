@@ -133,8 +133,10 @@ async def _of_workloads(
             f"there is no workload {name} in {session.target.where}, namespace {session.namespace}"
         )
         yield replace(Check.EXISTS.failed(cause, "compute workloads"), subject=name)
+    parts = objects.by_workload()
     for workload in sorted(project.checked, key=lambda w: w.metadata.name):
-        facts = await reading.read_workload(session, workload, objects, session.now())
+        own = parts[workload.metadata.uid]
+        facts = await reading.read_workload(session, own, session.now())
         for finding in workload_checks(facts):
             yield finding
 

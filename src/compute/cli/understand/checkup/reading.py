@@ -4,9 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Iterable
 from datetime import datetime
 from importlib.metadata import version
-from typing import Final, TypeVar
-
-import msgspec
+from typing import TypeVar
 
 from compute.api import names
 from compute.api.compute import Instance, Workload, WorkloadDeployment
@@ -14,25 +12,19 @@ from compute.api.networking import LocationBinding, Network
 from compute.api.quota import BUCKETS, AllowanceBucket
 from compute.api.services import ServiceEntitlement
 from compute.app.data_folder import written_state
+from compute.cli.plugin_manifest import PACKAGE
 from compute.cli.shell.session import Session
 from compute.cli.target.project_paths import platform_of
 from compute.decide.doctor.facts import K, Objects, ProjectFacts, ServerFacts, Unread, WorkloadFacts
 from compute.decide.networking import network_use
 from compute.views.reading import ProjectObjects, ProjectReader
+from compute.views.versions import kubernetes_version
 from kubekit.api.errors import ApiError, NotFound
 from kubekit.api.kinds.authentication import SelfSubjectReview
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.client.http.transport import HttpTransport
 
 T = TypeVar("T")
-
-PACKAGE: Final = "datum-compute"
-
-
-class _Version(msgspec.Struct, frozen=True):
-    """The part of /version that is used."""
-
-    gitVersion: str = ""  # noqa: N815 -- the API's spelling
 
 
 async def read_server(session: Session, start: str) -> ServerFacts:
@@ -88,19 +80,16 @@ async def read_project(session: Session, only: str | None) -> tuple[ProjectFacts
     return facts, objects
 
 
-async def read_workload(
-    session: Session, workload: Workload, objects: ProjectObjects, at: datetime
-) -> WorkloadFacts:
-    """What is read of one Workload besides the objects of the project."""
-    found = await _or_error(
-        session.client.get(ConfigMap, names.history(workload.metadata.name), session.namespace)
-    )
+async def read_workload(session: Session, objects: ProjectObjects, at: datetime) -> WorkloadFacts:
+    """What is read of one Workload besides its own objects, which are known."""
+    name = objects.workloads[0].metadata.name
+    found = await _or_error(session.client.get(ConfigMap, names.history(name), session.namespace))
     history: ConfigMap | Unread | None
     if isinstance(found, ApiError):
         history = None if isinstance(found, NotFound) else Unread(found)
     else:
         history = found
-    return WorkloadFacts(snapshot=objects.of(workload).snapshot(at), history=history)
+    return WorkloadFacts(snapshot=objects.snapshot(at), history=history)
 
 
 async def read(session: Session, kind: type[K], namespace: str | None = None) -> Objects[K]:
@@ -127,11 +116,7 @@ async def _version(session: Session) -> str:
     transport = session.client.raw
     if not isinstance(transport, HttpTransport):
         return ""
-    body = await transport.call("GET", "/version")
-    try:
-        return msgspec.json.decode(body, type=_Version).gitVersion.removeprefix("v")
-    except msgspec.MsgspecError:
-        return ""
+    return (await kubernetes_version(transport)).removeprefix("v")
 
 
 async def _or_error(answer: Awaitable[T]) -> T | ApiError:
