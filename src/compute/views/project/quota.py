@@ -26,6 +26,8 @@ Amounts = Mapping[str, int]
 
 UNKNOWN_CITY: Final = "?"
 
+_Key = tuple[str, str]  # the namespace and the name of an Instance
+
 
 class CityUse(View, frozen=True, kw_only=True):
     """What the instances of a city use of one type of resource."""
@@ -177,7 +179,7 @@ def _shares(objects: QuotaObjects) -> Iterator[tuple[str, Amounts]]:
             if not _waits(find(instance.status.conditions, ConditionType.QUOTA_GRANTED)):
                 yield joins.city(instance), _amounts(quota.requests(instance.spec))
         return
-    known = {each.metadata.name: each for each in objects.instances}
+    known = {_key(each): each for each in objects.instances}
     for claim in objects.claims:
         granted = {
             each.resource_type: each.allocated_amount
@@ -185,16 +187,16 @@ def _shares(objects: QuotaObjects) -> Iterator[tuple[str, Amounts]]:
             if each.status == "Granted"
         }
         if granted:
-            yield _city(_holder(claim), known), granted
+            yield _city(claim, known), granted
 
 
 def _waiting(objects: QuotaObjects) -> list[_Want]:
     """Every Instance that waits for quota, in the order of its claim."""
-    claims = {_holder(each): each for each in objects.claims or ()}
-    wants = [_want(each, claims.get(each.metadata.name)) for each in objects.instances]
+    claims = {_holder_key(each): each for each in objects.claims or ()}
+    wants = [_want(each, claims.get(_key(each))) for each in objects.instances]
     found = [want for want in wants if want is not None]
-    known = {each.metadata.name for each in objects.instances}
-    found += [_unseen(c) for name, c in claims.items() if name not in known and _asks(c)]
+    known = set(map(_key, objects.instances))
+    found += [_unseen(c) for key, c in claims.items() if key not in known and _asks(c)]
     return sorted(found, key=lambda want: (want.waiter.since or EPOCH, want.waiter.instance))
 
 
@@ -266,9 +268,18 @@ def _holder(claim: ResourceClaim) -> str:
     return named or names.claim_instance(claim.metadata.name) or claim.metadata.name
 
 
-def _city(instance: str, known: Mapping[str, Instance]) -> str:
-    present = known.get(instance)
-    return (joins.city(present) if present else _parts(instance)[1]) or UNKNOWN_CITY
+def _key(instance: Instance) -> _Key:
+    return instance.metadata.namespace, instance.metadata.name
+
+
+def _holder_key(claim: ResourceClaim) -> _Key:
+    """The namespace and the name of the Instance. They are in one namespace."""
+    return claim.metadata.namespace, _holder(claim)
+
+
+def _city(claim: ResourceClaim, known: Mapping[_Key, Instance]) -> str:
+    present = known.get(_holder_key(claim))
+    return (joins.city(present) if present else _parts(_holder(claim))[1]) or UNKNOWN_CITY
 
 
 def _parts(instance: str) -> tuple[str, str]:

@@ -38,7 +38,9 @@ def bucket(
     )
 
 
-def claim(name: str, *, granted: bool = True, reason: str = "QuotaExceeded") -> ResourceClaim:
+def claim(
+    name: str, *, granted: bool = True, reason: str = "QuotaExceeded", namespace: str = "ns-1"
+) -> ResourceClaim:
     """The claim of an Instance, granted or waiting."""
     state = condition("Granted", "True" if granted else "False", reason, "too little")
     allocations = tuple(
@@ -48,7 +50,7 @@ def claim(name: str, *, granted: bool = True, reason: str = "QuotaExceeded") -> 
         for kind, amount in NEED.items()
     )
     return ResourceClaim(
-        metadata=ObjectMeta(name=names.claim(name), creation_timestamp=NOW),
+        metadata=ObjectMeta(name=names.claim(name), namespace=namespace, creation_timestamp=NOW),
         spec=ResourceClaimSpec(
             requests=tuple(
                 ResourceRequest(resource_type=kind, amount=amount) for kind, amount in NEED.items()
@@ -152,6 +154,19 @@ def test_what_waits_says_what_it_needs_and_why():
         WaitingAmount(instance="web-home-dfw-0", amount=1.5),
         WaitingAmount(instance="web-home-lhr-0", amount=1),
     )
+
+
+def test_a_claim_of_another_namespace_is_not_that_of_the_instance():
+    """A project has several namespaces, and a workload may have the same name in each."""
+    claims = [claim("web-home-dfw-0", granted=False, namespace="ns-2")]
+
+    own, other = sorted(
+        view([], claims, of_city("DFW", waits="QuotaExceeded")).waiting, key=lambda w: w.needs
+    )
+
+    assert (own.needs, other.needs) == (
+        "1 instance, 1 vCPU, 2048 MiB of memory", "1 instance, 1.5 vCPU, 2048 MiB of memory",
+    )  # fmt: skip
 
 
 def test_a_claim_whose_instance_is_not_seen_yet_waits_too():
