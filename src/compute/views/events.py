@@ -79,6 +79,10 @@ class EventOrigins:
             }
         )
 
+    def with_deployments(self, deployments: Iterable[WorkloadDeployment]) -> "EventOrigins":
+        """The same with these. Deployments that are gone stay known: their events outlive them."""
+        return EventOrigins({**self.deployments, **EventOrigins.of(deployments).deployments})
+
     def find(self, event: CoreEvent) -> Origin:
         """The origin of an event; a city that the event itself records comes first."""
         found = self._of_object(event)

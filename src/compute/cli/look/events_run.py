@@ -108,7 +108,7 @@ def _news(
 ) -> list[EventView]:
     """The lines that were added or changed since the last time."""
     if WorkloadDeployment in kinds:
-        known.origins = EventOrigins.of(live.all(WorkloadDeployment))
+        known.origins = known.origins.with_deployments(live.all(WorkloadDeployment))
     events = live.all(CoreEvent)
     known.keep_only(event.metadata.uid for event in events)
     new = [line for event in events if (line := known.add(event))]

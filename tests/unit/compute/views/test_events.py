@@ -177,3 +177,11 @@ def test_events_of_old_recorders():
     )
     (line,) = timeline([odd], NOTHING, ALL).lines()
     assert (line.first, line.time, line.count) == (EPOCH, EPOCH, 1)
+
+
+def test_a_deployment_that_is_gone_stays_known():
+    """Its events outlive it, and a hash in its name says nothing of its workload."""
+    name = names.deployment("a-name-that-is-long" * 3, "home", "DFW")
+    known = EventOrigins.of([deployment(name=name)]).with_deployments([])
+
+    assert known.find(event(f"WorkloadDeployment/{name}")).workload == "web"
