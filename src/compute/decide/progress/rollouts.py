@@ -123,12 +123,12 @@ def _cities(snapshot: RolloutSnapshot) -> Iterator[CityProgress]:
             paused=is_paused(workload, key[1]),
             above=() if deployment else tuple(cause.above(workload, key[0])),
             deployment=deployment,
-            instances=running[deployment.metadata.name] if deployment else (),
+            instances=running.get(deployment.metadata.name, ()) if deployment else (),
         )
 
 
 def _by_deployment(instances: Iterable[Instance]) -> Mapping[str, tuple[Instance, ...]]:
-    by_deployment: defaultdict[str, tuple[Instance, ...]] = defaultdict(tuple)
+    by_deployment: defaultdict[str, list[Instance]] = defaultdict(list)
     for instance in sorted(instances, key=joins.order):
-        by_deployment[joins.deployment_name(instance)] += (instance,)
-    return by_deployment
+        by_deployment[joins.deployment_name(instance)].append(instance)
+    return {name: tuple(own) for name, own in by_deployment.items()}
