@@ -73,7 +73,7 @@ def test_a_person_is_asked(web):
         screen = terminal.until(r"^Some instances will wait for quota\. Scale\? \[y/N\]:")
         terminal.type("\n")
         assert terminal.ended() == 0
-    assert "The quota is too small: needs 90 instances" in screen
+    assert "The quota is too small: needs 87 more instances" in screen
     assert terminal.text().endswith("Aborted: nothing was changed.")
 
     with web.terminal("scale", "web", "--min", "2", "--placement", "default") as terminal:

@@ -21,6 +21,8 @@ from compute.cli.output.terminal import width
 from compute.cli.shell.prompts import can_ask, confirmed, notify
 from compute.cli.shell.session import Session, in_project
 from compute.cli.streams import show
+from compute.decide.quota import INSTANCES, MEMORY, VCPUS
+from compute.decide.quota.units import unit_of
 from compute.decide.workload_edits.deploy_flags import FlagError
 from compute.decide.workload_edits.scaling import ScaleFlags, rescaled
 from compute.views.project.quota_reading import QuotaReader
@@ -28,8 +30,6 @@ from compute.views.scales import CityScaleView, CityScalingView, ScalingView, sc
 from kubekit.api.meta import Object
 
 _HEADERS: Final = ("PLACEMENT", "CITY", "BEFORE", "AFTER", "QUOTA NEEDED")
-_MILLI: Final = 1000
-_GIBI: Final = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,14 +136,13 @@ def _phrase(scale: CityScaleView) -> str:
 
 def _need(city: CityScalingView) -> str:
     """The quota that is needed besides what the city has; the sizes only where they are known."""
-    if not city.added_instances:
-        return phrases.NONE
-    sizes = [
-        f"{city.added_vcpu_millicores / _MILLI:g} vCPU",
-        f"{city.added_memory_mebibytes / _GIBI:g} GiB",
-    ]
-    known = sizes if city.added_vcpu_millicores else []
-    return ", ".join([f"+{phrases.counted(city.added_instances, 'instance')}", *known])
+    amounts = (
+        (INSTANCES, city.added_instances),
+        (VCPUS, city.added_vcpu_millicores),
+        (MEMORY, city.added_memory_mebibytes),
+    )
+    text = ", ".join(unit_of(kind).phrase(amount) for kind, amount in amounts if amount)
+    return f"+{text}" if text else phrases.NONE
 
 
 def _finish(view: ScalingView, output: str, sentence: str) -> None:

@@ -4,18 +4,14 @@ A claim, its Instance, the deployment and the Workload all report this message, 
 which resource is short, how much of it is requested, how much is left, and what to do.
 """
 
-from collections.abc import Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Iterable
 from typing import Final
 
 from compute.api.quota import ResourceRequest
-from compute.decide.quota.claims import MEMORY, VCPUS
+from compute.decide.quota.claims import MEMORY
+from compute.decide.quota.units import unit_of
 
 _ADVICE: Final = "Scale down, delete something, or ask for more quota"
-_SHOWN: Final[Mapping[str, tuple[int, str]]] = MappingProxyType(
-    {VCPUS: (1000, ""), MEMORY: (1, " MiB")}
-)
-_AS_COUNTED: Final = (1, "")
 
 
 def line(request: ResourceRequest) -> str:
@@ -40,11 +36,10 @@ def _short(kind: str) -> str:
 
 
 def _amount(kind: str, amount: int) -> str:
-    """An amount in the displayed unit: 2500 millicores are 2.5."""
-    return _number(kind, amount) + _SHOWN.get(kind, _AS_COUNTED)[1]
+    """An amount in the displayed unit, which only memory needs to name."""
+    unit = f" {unit_of(kind).unit}" if kind == MEMORY else ""
+    return _number(kind, amount) + unit
 
 
 def _number(kind: str, amount: int) -> str:
-    factor, _ = _SHOWN.get(kind, _AS_COUNTED)
-    whole, rest = divmod(amount, factor)
-    return f"{amount / factor:g}" if rest else str(whole)
+    return unit_of(kind).text(amount)

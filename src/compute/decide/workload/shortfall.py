@@ -20,10 +20,14 @@ class QuotaLack:
     resource_type: str
     needed: int
     left: int
+    is_more: bool = False  # needed besides what the workload has
 
     def __str__(self) -> str:
         unit = unit_of(self.resource_type)
-        return f"{unit.phrase(self.needed)}, {unit.text(self.left)} left"
+        amount = unit.phrase(self.needed)
+        if self.is_more:
+            amount = amount.replace(" ", " more ", 1)
+        return f"{amount}, {unit.text(self.left)} left"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +76,10 @@ def shortfall(
     """
     if not left:
         return None
-    room = _added(left, held or Need())
+    room, had = _added(left, held or Need()), _amounts(held or Need())
     needed = _amounts(sum(wanted, Need()))
     lacks = tuple(
-        QuotaLack(kind, amount, room.get(kind, 0))
+        QuotaLack(kind, amount - had[kind], left.get(kind, 0), is_more=had[kind] > 0)
         for kind, amount in needed.items()
         if amount > room.get(kind, 0)
     )

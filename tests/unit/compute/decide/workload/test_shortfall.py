@@ -77,7 +77,7 @@ def test_a_workload_keeps_what_it_has():
     assert shortfall([need(4)], left(instances=2), held=need(2)) is None
     lacks = shortfall([need(5)], left(instances=2), held=need(2))
     assert lacks is not None
-    assert lacks.sentence == "needs 5 instances, 4 left; try --min 4"
+    assert lacks.sentence == "needs 3 more instances, 2 left; try --min 4"
 
 
 def test_a_size_that_is_not_known_needs_instances_alone():
