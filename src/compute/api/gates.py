@@ -7,7 +7,6 @@ explain. `docs/decide.md` lists what else a new gate needs.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
@@ -61,8 +60,7 @@ class Gate(msgspec.Struct, frozen=True, kw_only=True):
     on_deployment: Mapping[str, str] = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class GateTable:
+class GateTable(msgspec.Struct, frozen=True, dict=True):
     """The gates, in the order in which an Instance lists them."""
 
     gates: tuple[Gate, ...]

@@ -1,7 +1,7 @@
 """The rollouts that a deploy has started, one after the other."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -87,7 +87,7 @@ def _left(until: datetime | None, now: datetime) -> timedelta:
 def _inside(session: Session, stored: StoredChange) -> Session:
     """The session in the namespace of the Workload."""
     namespace = stored.workload.metadata.namespace
-    return replace(session, target=structs.replace(session.target, namespace=namespace))
+    return structs.replace(session, target=structs.replace(session.target, namespace=namespace))
 
 
 def say_how_to_look(changes: Iterable[StoredChange]) -> None:

@@ -1,10 +1,10 @@
 """What `compute instances list` does."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import click
+import msgspec
 
 from compute.cli.exits import Exit
 from compute.cli.invocation import typed
@@ -33,8 +33,7 @@ STATES: Final = {state.lower(): state for state in InstanceState}
 _TICK: Final = 1.0  # seconds between two drawings while nothing changes
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
+class _Wanted(msgspec.Struct, frozen=True):
     filter: InstanceFilter
     output: str
     no_headers: bool

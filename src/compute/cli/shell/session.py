@@ -8,8 +8,9 @@ Errors of the server become failures of the command: a cause, and the next comma
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
 
 if TYPE_CHECKING:  # the whole client; see `compute.cli.shell.project_work`
     from datetime import datetime
@@ -21,8 +22,7 @@ if TYPE_CHECKING:  # the whole client; see `compute.cli.shell.project_work`
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(msgspec.Struct, frozen=True):
     """A namespace of a project, as a command works in it."""
 
     target: "Target"

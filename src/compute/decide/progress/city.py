@@ -12,9 +12,10 @@ So the Instances are checked too: each has the hash of the template it was creat
   left over, and the Instances agree.
 """
 
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+
+import msgspec
 
 from compute.api import annotations
 from compute.api.compute import Instance, ScaleSettings, WorkloadDeployment
@@ -24,8 +25,7 @@ from compute.decide.explain.cause import Cause
 from kubekit.api import times
 
 
-@dataclass(frozen=True, kw_only=True)
-class CityProgress:
+class CityProgress(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The facts of one placement in one city."""
 
     placement: str

@@ -5,7 +5,6 @@ A Retry-After is honoured with a little jitter, so that clients do not come back
 """
 
 import asyncio
-from email.utils import parsedate_to_datetime
 from typing import Final
 
 from kubekit.client.http.failures import AttemptFailure, Lost, NotSent
@@ -79,6 +78,8 @@ def _seconds(text: str, environment: ExecutionEnvironment) -> float | None:
         return None
     if text.isascii() and text.isdigit():
         return float(text[:9])
+    from email.utils import parsedate_to_datetime  # noqa: PLC0415 -- few servers send a date
+
     try:
         then = parsedate_to_datetime(text)
         return max(0.0, (then - environment.now()).total_seconds())

@@ -1,8 +1,9 @@
 """What `compute workloads list` does."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
+
+import msgspec
 
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.cli.exits import Exit
@@ -30,8 +31,7 @@ ORDERS: Final[Mapping[str, Callable[[WorkloadView], Any]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
+class _Wanted(msgspec.Struct, frozen=True):
     healths: Sequence[HealthStatus]
     cities: Sequence[str]
     selector: str
