@@ -1,7 +1,10 @@
 """The exit codes of every command, and the failure that ends one. Scripts rely on the codes."""
 
+from collections.abc import Sequence
 from enum import IntEnum
-from typing import Self
+from typing import Final, Self
+
+_MOST_SHOWN: Final = 20
 
 
 class Exit(IntEnum):
@@ -37,10 +40,11 @@ class Exit(IntEnum):
 class Failure(Exception):
     """A command that cannot continue: the cause in a sentence, and the next command to type.
 
-    ``next_step`` is written as ``compute ...``; it is shown as the user spells the command.
+    ``next_step`` is written as ``compute ...``; it is shown as the user spells the command. ``lines``
+    are what a user reads in place of the sentence, where a sentence of several errors would be long.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- all but the first are optional
         self,
         cause: str,
         code: Exit = Exit.ERROR,
@@ -48,12 +52,26 @@ class Failure(Exception):
         next_step: str = "",
         reason: str = "",
         city: str = "",
+        lines: Sequence[str] = (),
     ) -> None:
         super().__init__(cause)
         self.code = code
         self.next_step = next_step
         self.reason = reason
         self.city = city
+        self.lines = tuple(lines) or (cause,)
+
+
+def listed_errors(errors: Sequence[str], before: str = "", after: str = "") -> tuple[str, ...]:
+    """Several errors as lines below a title with their number; nothing for a single one."""
+    if len(errors) < 2:  # noqa: PLR2004 -- it is a sentence of its own
+        return ()
+    more = len(errors) - _MOST_SHOWN
+    return (
+        f"{before}{len(errors)} errors{after}:",
+        *(f"  {error}" for error in errors[:_MOST_SHOWN]),
+        *((f"  and {more} more",) if more > 0 else ()),
+    )
 
 
 class Quit(Exception):

@@ -12,7 +12,10 @@ import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import PurePath
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import click
 
 NAME: Final = "compute"
 PLUGIN_VERSION: Final = "DATUM_PLUGIN_API_VERSION"
@@ -65,9 +68,15 @@ def typed(command: str) -> str:
     return spelled(f"`{command}`").strip("`")
 
 
+def help_step(context: "click.Context | None") -> str:
+    """The help of a command as a next command."""
+    called = context.command_path if context else program()
+    return f"{NAME}{called.removeprefix(program())} --help"
+
+
 def _with_flags(match: re.Match[str]) -> str:
     name, rest = match[1], match[2]
-    if name in _WITHOUT_TARGET:
+    if name in _WITHOUT_TARGET or rest.endswith(" --help"):
         return match[0]
     flags = (f" {f} {shlex.quote(v)}" for f, v in _repeated.items() if f not in rest.split())
     return f"`compute {name}{rest}{''.join(flags)}`"

@@ -14,7 +14,7 @@ import click
 from compute.cli import streams
 from compute.cli.command_table import COMMANDS
 from compute.cli.exits import Exit, Failure, Quit
-from compute.cli.invocation import forget_flags, program, spelled
+from compute.cli.invocation import forget_flags, help_step, program, spelled
 from compute.cli.output.formats import wants_json
 from compute.cli.output.tables import plain
 from compute.cli.shell.groups import LazyGroup
@@ -97,10 +97,8 @@ def _failure(error: Failure | click.ClickException) -> Failure:
         case Failure():
             return error
         case click.UsageError():
-            context = getattr(error, "ctx", None)
-            path = context.command_path if context else program()
             sentence = plain(error.format_message()).rstrip(".")
-            return Failure(f"{sentence}; see `{path} --help`", Exit.USAGE)
+            return Failure(sentence, Exit.USAGE, next_step=help_step(error.ctx))
         case _:  # an error of a command that uses click
             return Failure(error.format_message())
 

@@ -13,14 +13,15 @@ from functools import partial
 import msgspec
 
 from compute.api.compute import Workload
-from compute.cli.change.planned_changes import PlannedChange, existing_object, joined
+from compute.cli.change.planned_changes import PlannedChange, existing_object
+from compute.cli.deploy.manifest_errors import ManifestError, failure_of_manifests
 from compute.cli.deploy.manifests import Manifest
 from compute.cli.deploy.references import Surroundings
 from compute.cli.exits import Failure
 from compute.cli.shell.session import Session
 from compute.decide.workload.preview import cities_named
 from compute.decide.workload.revision_note import noted
-from compute.decide.workload_edits.document_errors import document_errors, sentence
+from compute.decide.workload_edits.document_errors import document_errors
 from compute.decide.workload_edits.manifests import new, rank, updated
 from kubekit.api import scheme
 from kubekit.api.fields import FieldError
@@ -36,12 +37,12 @@ async def changes_of_manifests(
     pairs = sorted(zip(kinds, read, strict=True), key=lambda pair: rank(pair[0].RESOURCE.kind))
     found = [(await _existing(session, kind, m), kind, m) for kind, m in pairs]
     errors = [
-        f"{manifest.location(error.path)}: {sentence(error)}"
+        ManifestError(manifest, kind, error)
         for existing, kind, manifest in found
         for error in _errors(existing, kind, manifest, around)
     ]
     if errors:
-        raise Failure(f"{joined(errors)}; nothing was changed")
+        raise failure_of_manifests(errors)
     return tuple([_change(session, *each, note) for each in found])
 
 
@@ -50,11 +51,17 @@ def _kind(manifest: Manifest) -> type[Object]:
     version, kind = document.get("apiVersion"), document.get("kind")
     missing = next((key for key in ("apiVersion", "kind") if not document.get(key)), "")
     if missing:
-        raise Failure(f"{_titled(manifest)}: {missing} is missing; nothing was changed")
+        raise Failure(
+            f"{_titled(manifest)}: {missing} is missing; nothing was changed",
+            next_step=f"compute explain workload.{missing}",
+        )
     known = scheme.lookup(str(version), str(kind))
     if known is None:
         error = scheme.UnknownKind(str(version), str(kind))
-        raise Failure(f"{_titled(manifest, 'kind')}: {error}; nothing was changed")
+        raise Failure(
+            f"{_titled(manifest, 'kind')}: {error}; nothing was changed",
+            next_step="compute explain",
+        )
     return known
 
 

@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import Final
 
 from compute.cli.exits import Failure
+from compute.cli.shell.commands import current_help
 from kubekit.client import documents
 from kubekit.client.documents import DEPTH_LIMIT, DIGIT_LIMIT, SIZE_LIMIT
 
 _SUFFIXES: Final = (".yaml", ".yml", ".json")
+STDIN: Final = "stdin"
+_FIELDS: Final = "compute explain workload"  # what a manifest holds
 
-__all__ = ["DEPTH_LIMIT", "DIGIT_LIMIT", "SIZE_LIMIT", "Manifest", "read"]
+__all__ = ["DEPTH_LIMIT", "DIGIT_LIMIT", "SIZE_LIMIT", "STDIN", "Manifest", "read"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +48,11 @@ def _files(folder: Path) -> list[Path]:
     try:
         files = sorted(f for f in folder.iterdir() if f.suffix in _SUFFIXES and f.is_file())
     except OSError as error:
-        raise Failure(f"{folder}: cannot be read: {error.strerror}") from error
+        raise _unreadable(str(folder), error) from error
     if not files:
-        raise Failure(f"{folder}: there is no manifest in it, such as web.yaml")
+        raise Failure(
+            f"{folder}: there is no manifest in it, such as web.yaml", next_step=current_help()
+        )
     return files
 
 
@@ -56,24 +61,28 @@ def _read_one(path: str) -> list[Manifest]:
     try:
         values = documents.read(text)
     except documents.UnreadableDocument as error:
-        raise Failure(f"{source}{error.location}: {error.problem}") from error
+        raise Failure(f"{source}{error.location}: {error.problem}", next_step=_FIELDS) from error
     origins = (Manifest(source, {}, position, "", text) for position in range(1, len(values) + 1))
     result = [m for o, value in zip(origins, values, strict=True) for m in _manifests(o, value)]
     if not result:
-        raise Failure(f"{source}: there is no document in it")
+        raise Failure(f"{source}: there is no document in it", next_step=_FIELDS)
     return result
 
 
 def _text(path: str) -> tuple[str, bytes]:
     """The name of the text, and at most one byte more of it than is allowed."""
-    source = "stdin" if path == "-" else path or "''"
+    source = STDIN if path == "-" else path or "''"
     try:
         if path == "-":
             return source, sys.stdin.buffer.read(SIZE_LIMIT + 1)
         with Path(path).open("rb") as file:
             return source, file.read(SIZE_LIMIT + 1)
     except OSError as error:
-        raise Failure(f"{source}: cannot be read: {error.strerror}") from error
+        raise _unreadable(source, error) from error
+
+
+def _unreadable(source: str, error: OSError) -> Failure:
+    return Failure(f"{source}: cannot be read: {error.strerror}", next_step=current_help())
 
 
 def _manifests(origin: Manifest, document: object) -> Iterator[Manifest]:
@@ -89,4 +98,4 @@ def _manifests(origin: Manifest, document: object) -> Iterator[Manifest]:
             yield replace(origin, document=document)
         case _:
             where = f"{origin.source}, document {origin.position}"
-            raise Failure(f"{where}: not an object with apiVersion and kind")
+            raise Failure(f"{where}: not an object with apiVersion and kind", next_step=_FIELDS)

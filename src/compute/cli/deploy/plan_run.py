@@ -10,6 +10,7 @@ import yaml
 
 from compute.api.compute import Workload
 from compute.cli.deploy import manifests
+from compute.cli.deploy.manifest_errors import explained_field
 from compute.cli.deploy.manifests import Manifest
 from compute.cli.exits import Exit, Failure
 from compute.cli.output.tables import plain, table
@@ -37,7 +38,7 @@ def run(files: Sequence[str], cities: Sequence[str], output: str) -> int:
         print(f"Skipped {_title(manifest)}: only Workloads are planned.", file=sys.stderr)
     if not workloads:
         where = ", ".join("stdin" if file == "-" else file for file in files)
-        raise Failure(f"there is no Workload in {where}")
+        raise Failure(f"there is no Workload in {where}", next_step="compute explain workload")
     _check_codes(offered or (), workloads)
     plans = [(m.source, preview(m.document, offered)) for m in workloads]
     show(_text(plans) if output == "table" else _data(plans, output))
@@ -46,7 +47,10 @@ def run(files: Sequence[str], cities: Sequence[str], output: str) -> int:
     wrong = sum(bool(plan.errors) for _, plan in plans)
     if wrong:
         count = f"{wrong} of {len(plans)} workloads" if len(plans) > 1 else "the workload"
-        raise Failure(f"{count} cannot be created as written")
+        first = next(plan.errors[0] for _, plan in plans if plan.errors)
+        raise Failure(
+            f"{count} cannot be created as written", next_step=explained_field(_KIND, first.path)
+        )
     return Exit.OK
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from compute.api.compute import Workload
 from compute.cli.exits import Failure
 from compute.cli.output.formats import as_yaml
+from compute.cli.shell.commands import current_help
 from compute.cli.shell.prompts import can_ask, confirmed, notify
 from compute.decide.workload_edits.manifests import bare
 
@@ -33,7 +34,8 @@ def manifest_to_save(workload: Workload, path: str, *, yes: bool) -> SavedManife
         known = file.read_text() if file.exists() else None
     except (OSError, UnicodeDecodeError) as error:
         raise Failure(
-            f"{file}: cannot be read: {error}; give another file by --save=FILE"
+            f"{file}: cannot be read: {error}; give another file by --save=FILE",
+            next_step=current_help(),
         ) from error
     if known == text:
         return None
@@ -47,5 +49,6 @@ def _replaces(file: Path) -> bool:
         return confirmed(f"{file} has another content. Replace it?", default=False)
     raise Failure(
         f"{file} has another content, and is not replaced without -y; give another file by "
-        "--save=FILE; nothing was changed"
+        "--save=FILE; nothing was changed",
+        next_step=current_help(),
     )

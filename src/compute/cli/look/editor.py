@@ -15,6 +15,7 @@ from typing import Final
 from compute.cli.exits import Exit, Failure
 
 _FALLBACK: Final = "vi"
+_HELP: Final = "compute workloads edit --help"
 
 
 def editor_command(variables: Mapping[str, str] = os.environ) -> list[str]:
@@ -24,13 +25,15 @@ def editor_command(variables: Mapping[str, str] = os.environ) -> list[str]:
         try:
             return shlex.split(named)
         except ValueError as error:
-            raise Failure(f"the editor {named!r} is no command: {error}", Exit.USAGE) from error
+            raise Failure(
+                f"the editor {named!r} is no command: {error}", Exit.USAGE, next_step=_HELP
+            ) from error
     if sys.stdin.isatty() and shutil.which(_FALLBACK):
         return [_FALLBACK]
     raise Failure(
         "there is no editor: set VISUAL or EDITOR, such as EDITOR=nano",
         Exit.USAGE,
-        next_step="compute workloads edit --help",
+        next_step=_HELP,
     )
 
 
@@ -40,7 +43,9 @@ def edit_file(command: list[str], file: Path) -> None:
         with _interrupts_ignored():
             run = subprocess.run([*command, str(file)], check=False)  # noqa: S603 -- the user's own
     except OSError as error:
-        raise Failure(f"the editor {command[0]} cannot be started: {error.strerror}") from error
+        raise Failure(
+            f"the editor {command[0]} cannot be started: {error.strerror}", next_step=_HELP
+        ) from error
     if run.returncode:
         raise Failure(
             f"the editor {command[0]} ended with code {run.returncode}; nothing was changed"

@@ -65,7 +65,11 @@ async def _require(folder: WorldFolder, name: str) -> None:
     project = next((each for each in projects if each.metadata.name == name), None)
     if project is None:
         known = ", ".join(sorted(each.metadata.name for each in projects)) or "none"
-        raise Failure(f"there is no project {name}; projects: {known}", Exit.NOT_FOUND)
+        raise Failure(
+            f"there is no project {name}; projects: {known}",
+            Exit.NOT_FOUND,
+            next_step="compute plane users add --help",
+        )
     if project.deleting:
         raise Failure(f"the project {name} is being deleted", Exit.CONFLICT)
     if not is_true(project.status.conditions, "Ready"):

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from compute.cli.completion import values
-from compute.cli.exits import Exit
-from compute.cli.invocation import spelled
+from compute.cli.exits import Exit, Failure
+from compute.cli.invocation import help_step, spelled
 from compute.cli.target.flags import keep_flag, target_flags
 
-__all__ = ["ComputeCommand", "command", "takes_value", "target_flags"]
+__all__ = ["ComputeCommand", "command", "current_help", "takes_value", "target_flags"]
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -79,6 +79,18 @@ class _Explained(click.Command):
             near = get_close_matches(error.option_name.strip("-"), flags, 1, 0.6)
             hint = f"; did you mean --{near[0]}?" if near else ""
             raise click.UsageError(f"no such option: {error.option_name}{hint}", ctx) from error
+        except click.UsageError as error:
+            error.ctx = error.ctx or ctx  # the parser does not name the command
+            raise
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run it. After a wrong call without a next command, the help is the next command."""
+        try:
+            return super().invoke(ctx)
+        except Failure as failure:
+            if failure.code is Exit.USAGE and not failure.next_step:
+                failure.next_step = help_step(ctx)
+            raise
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
         """Complete a flag. Those of the target are offered once a letter of theirs is typed."""
@@ -135,6 +147,11 @@ def command(
     return click.command(
         *args, cls=ComputeCommand, examples=examples, exits=exits, target=target, **settings
     )
+
+
+def current_help() -> str:
+    """The help of the command that runs, as a next command."""
+    return help_step(click.get_current_context(silent=True))
 
 
 def _target_options(own: Sequence[click.Parameter]) -> list[click.Option]:

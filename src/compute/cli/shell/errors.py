@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from typing import Final, TypeVar
 
-from compute.cli.exits import Exit, Failure
+from compute.cli.exits import Exit, Failure, listed_errors
 from compute.cli.invocation import spelled
 from compute.cli.output.tables import plain
 from kubekit.api.errors import (
@@ -37,8 +37,9 @@ _NEXT: Final[tuple[tuple[type[ApiError], str], ...]] = (
 
 
 def text_of(failure: Failure) -> str:
-    """The failure on one line, and the next command on a second."""
-    lines = [f"Error: {plain(spelled(str(failure)))}"]
+    """The failure, and the next command on a line of its own."""
+    first, *more = [plain(spelled(line)) for line in failure.lines]
+    lines = [f"Error: {first}", *more]
     if failure.next_step:
         lines.append(f"Next:  {plain(spelled(f'`{failure.next_step}`')).strip('`')}")
     return "\n".join(lines)
@@ -60,7 +61,13 @@ def failure_of(error: ApiError, project: str = "") -> Failure:
     """A refusal of a server as a failure of the command."""
     code = _first(_CODES, error) or Exit.ERROR
     next_step = _first(_NEXT, error) or ("compute config view" if _lacks_namespace(error) else "")
-    return Failure(_sentence(error, project), code, next_step=next_step, reason=error.reason)
+    return Failure(
+        _sentence(error, project),
+        code,
+        next_step=next_step,
+        reason=error.reason,
+        lines=listed_errors(_causes(error)),
+    )
 
 
 def _sentence(error: ApiError, project: str) -> str:
@@ -75,10 +82,17 @@ def _sentence(error: ApiError, project: str) -> str:
             )
         case Forbidden():
             return f"no permission{where}: {error.message}"
-        case Invalid() if error.details and error.details.causes:
-            return "; ".join(f"{cause.field}: {cause.message}" for cause in error.details.causes)
+        case Invalid() if _causes(error):
+            return "; ".join(_causes(error))
         case _:
             return error.message
+
+
+def _causes(error: ApiError) -> list[str]:
+    """What is wrong with each field of an object that a server refuses."""
+    if not isinstance(error, Invalid) or error.details is None:
+        return []
+    return [f"{cause.field}: {cause.message}" for cause in error.details.causes]
 
 
 def _lacks_namespace(error: ApiError) -> bool:

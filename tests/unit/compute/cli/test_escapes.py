@@ -61,9 +61,9 @@ def test_l1_no_control_character_reaches_the_terminal(tmp_path, capsys, document
     "arguments", [[HOSTILE], ["plan", "-f", HOSTILE], ["plan", HOSTILE], [f"--{HOSTILE}"]]
 )
 def test_l1_arguments_are_escaped_as_well(capsys, arguments):
-    """A sentence about a wrong value shows it in one line."""
+    """A sentence about a wrong value shows it in one line, and the next command is another."""
     run(arguments)
     out, err = capsys.readouterr()
 
     assert RAW & set(out + err) == set()
-    assert err.count("\n") == 1
+    assert err.count("\n") == 2

@@ -46,7 +46,7 @@ def test_an_error_of_click_is_a_sentence(capsys):
 def test_a_usage_error_names_the_command(capsys):
     """A usage error points to the help of that command, with code 2."""
     assert run(["elsewhere", "--none"]) == 2
-    assert "see `compute elsewhere --help`" in capsys.readouterr().err
+    assert "Next:  compute elsewhere --help\n" in capsys.readouterr().err
 
 
 def test_the_plane_is_a_command(capsys, monkeypatch):

@@ -70,7 +70,10 @@ def test_a_wrong_manifest_is_shown_with_every_error(plan, written):
         '  spec.placements[0].cityCodes[0]: Unsupported value: "DWF": '
         'supported values: "DFW", "LHR"; did you mean "DFW"?\n'
     )
-    assert err == "Error: the workload cannot be created as written\n"
+    assert err == (
+        "Error: the workload cannot be created as written\n"
+        "Next:  compute explain workload.spec.template.spec.runtime.sandbox.containers.image\n"
+    )
 
 
 def test_json_and_yaml_hold_the_same_data(plan):
@@ -132,7 +135,7 @@ def test_a_file_without_a_workload_is_an_error(plan, written):
         1,
         "",
         f"Skipped Network in {path}: only Workloads are planned.\n"
-        f"Error: there is no Workload in {path}\n",
+        f"Error: there is no Workload in {path}\nNext:  compute explain workload\n",
     )
 
 
@@ -227,7 +230,7 @@ def test_cities_that_were_not_checked_are_mentioned(plan, written):
     _, out, err = plan("-f", written(BROKEN), "-f", str(EXAMPLES / "greeter.yaml"))
 
     assert out.endswith("\n\nCities were taken as offered; check them with --cities.\n")
-    assert err == "Error: 1 of 2 workloads cannot be created as written\n"
+    assert err.startswith("Error: 1 of 2 workloads cannot be created as written\nNext:  ")
 
 
 def test_a_size_that_is_not_known_is_not_zero(plan, written):
@@ -277,7 +280,8 @@ def test_a_name_of_a_file_cannot_move_the_cursor(plan):
     assert plan("-f", "\x1b[31m.yaml") == (
         1,
         "",
-        "Error: \\x1b[31m.yaml: cannot be read: No such file or directory\n",
+        "Error: \\x1b[31m.yaml: cannot be read: No such file or directory\n"
+        "Next:  compute plan --help\n",
     )
 
 
@@ -300,7 +304,7 @@ def test_stdin_is_read_once(plan):
     assert code == 2
     assert (
         err
-        == "Error: stdin can be read only once: give `-f -` one time; see `compute plan --help`\n"
+        == "Error: stdin can be read only once: give `-f -` one time\nNext:  compute plan --help\n"
     )
 
 

@@ -36,22 +36,23 @@ def test_the_version_is_the_packages(capsys):
     [
         (
             ["plam"],
-            "there is no command 'plam' of compute; did you mean 'plan'?; see `compute --help`",
+            "there is no command 'plam' of compute; did you mean 'plan'?\nNext:  compute --help\n",
         ),
-        (["plan"], "Missing option '-f' / '--file'; see `compute plan --help`"),
-        (["plan", "-f"], "Option '-f' requires an argument; see `compute --help`"),
+        (["plan"], "Missing option '-f' / '--file'\nNext:  compute plan --help\n"),
+        (["plan", "-f"], "Option '-f' requires an argument\nNext:  compute plan --help\n"),
         (["plan", "-f", "x", "-o", "xml"], "'xml' is not one of 'table', 'json', 'yaml'"),
         (["plan", "-f", "x", "--cities", "DFW,,LHR"], "--cities: a city code is empty"),
     ],
 )
 def test_wrong_calls_are_explained(capsys, arguments, message):
-    """A usage error is one sentence on stderr with code 2, and nothing on stdout."""
+    """A usage error is one sentence on stderr and one next command, with code 2, and nothing on stdout."""
     assert run(arguments) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith("Error: ")
     assert message in err
-    assert err.count("\n") == 1
+    assert err.count("\n") == 2
+    assert "\nNext:  compute " in err
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ import click
 
 from compute.cli.exits import Failure
 from compute.cli.output.terminal import is_interactive
+from compute.cli.shell.commands import current_help
 from compute.cli.shell.prompts import notify
 from compute.decide.stored_values import ValueChange, key_fault
 
@@ -91,10 +92,10 @@ def _variables(paths: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
 def _variable(line: bytes, where: str) -> tuple[str, bytes]:
     name, equals, value = line.partition(b"=")
     if not equals:
-        raise Failure(f"{where}: there is no '='; write KEY=VALUE")
+        raise Failure(f"{where}: there is no '='; write KEY=VALUE", next_step=current_help())
     key = os.fsdecode(name.strip())
     if fault := key_fault(key):
-        raise Failure(f"{where}: {key!r} cannot be a key: {fault}")
+        raise Failure(f"{where}: {key!r} cannot be a key: {fault}", next_step=current_help())
     return key, value
 
 
@@ -102,7 +103,9 @@ def _content(path: str) -> bytes:
     try:
         return Path(path).read_bytes()
     except OSError as error:
-        raise Failure(f"{path}: cannot be read: {error.strerror}") from error
+        raise Failure(
+            f"{path}: cannot be read: {error.strerror}", next_step=current_help()
+        ) from error
 
 
 class _Stdin:

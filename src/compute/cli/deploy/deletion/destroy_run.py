@@ -134,7 +134,11 @@ async def _deleted(session: Session, doomed: _Doomed, *, keep_history: bool) -> 
             reason=error.reason,
         )
     except ApiError as error:
-        return Failure(f"workload {name} was not deleted: {error.message}", reason=error.reason)
+        return Failure(
+            f"workload {name} was not deleted: {error.message}",
+            next_step=f"compute status {name}",
+            reason=error.reason,
+        )
     return None
 
 
