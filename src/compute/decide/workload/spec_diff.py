@@ -5,7 +5,7 @@ name, so that a container that moved does not count as two changes. Common paths
 their own. Any other path is printed as it is, so that no change is omitted.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 import msgspec
@@ -45,6 +45,7 @@ def describe(old: WorkloadSpec, new: WorkloadSpec) -> tuple[str, ...]:
             _phrase(path, before.get(path), after.get(path), new)
             for path in changed
             if not (path[0] == "placements" and path[1] in came | went)
+            and not _is_implied(path, (before.get(path), after.get(path)), changed)
         ),
     ]
     if not phrases and old != new:
@@ -101,14 +102,33 @@ def _entries(value: object) -> dict[str, object] | None:
             return None
 
 
+def _is_implied(path: Path, values: tuple[object, object], changed: Collection[Path]) -> bool:
+    """Whether the phrase of a port's number is enough: it has the name, and TCP is the default."""
+    match path:
+        case (*port, "name") if port[-2:-1] == ["ports"]:
+            return (*port, "port") in changed
+        case (*port, "protocol") if port[-2:-1] == ["ports"]:
+            return set(values) <= {None, "TCP"} and (*port, "port") in changed
+        case _:
+            return False
+
+
 def _phrase(path: Path, old: object, new: object, spec: WorkloadSpec) -> str:
     match path:
         case ("placements", placement, "scaleSettings", *_, field) if field in _SCALE:
             return f"{_SCALE[field]}{_where(placement, spec)}: {_change(old, new)}"
         case ("placements", placement, "cityCodes"):
             return f"cities{_where(placement, spec)}: {_set_change(_words(old), _words(new))}"
-        case (*_, "containers", container, "image"):
-            return f"image{_which(container, spec)}: {_change(old, new)}"
+        case (*_, "containers", container, "image") | (
+            *_,
+            "containers",
+            container,
+            "ports",
+            _,
+            "port",
+        ):
+            what = "image" if path[-1] == "image" else f"port {path[-2]}"
+            return f"{what}{_which(container, spec)}: {_change(old, new)}"
         case (
             (*_, "env", variable, _) | (*_, "env", variable, _, _) | (*_, "env", variable, _, _, _)
         ):

@@ -12,6 +12,7 @@ from compute.api.instance_spec import (
     DiskVolume,
     InstanceTemplate,
     InterfaceNetworkPolicy,
+    NamedPort,
     Volume,
 )
 from compute.decide.workload import spec_diff
@@ -234,4 +235,21 @@ def test_scaling_by_load_has_phrases():
         "max replicas: none → 5",
         "scaled by: none → cpu",
         "load in percent: none → 60",
+    )
+
+
+def test_ports_have_a_phrase():
+    """The number names the port; only another protocol than TCP is a phrase of its own."""
+    web, dns = NamedPort(name="web", port=80, protocol="TCP"), NamedPort(name="dns", port=53)
+    udp = msgspec.structs.replace(dns, protocol="UDP")
+    protocol = "template.spec.runtime.sandbox.containers.app.ports.dns.protocol"
+
+    assert spec_diff.describe(spec(), spec(ports=(web,))) == ("port web: none → 80",)
+    assert spec_diff.describe(spec(ports=(web, dns)), spec(ports=(udp,))) == (
+        "port web: 80 → none",
+        f"{protocol}: none → UDP",
+    )
+    tcp = msgspec.structs.replace(dns, protocol="TCP")
+    assert spec_diff.describe(spec(ports=(dns,)), spec(ports=(tcp,))) == (
+        f"{protocol}: none → TCP",
     )
