@@ -6,7 +6,6 @@ the last content stays in use, and the file is read again soon.
 """
 
 import base64
-import logging
 import re
 import ssl
 from collections.abc import Mapping
@@ -26,7 +25,6 @@ from kubekit.client.connection import (
 FILE_LIMIT: Final = 1024 * 1024  # bytes; far more than a token or a chain of certificates takes
 
 _UNSENDABLE: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
-_log: Final = logging.getLogger(__name__)
 
 _Stamp = tuple[tuple[int, ...], ...]
 
@@ -109,7 +107,10 @@ class KeyPair:
 
     def _warn_once(self, problem: str) -> None:
         if problem != self._problem:
-            _log.warning("keeping the last client certificate", extra={"problem": problem})
+            import logging  # noqa: PLC0415 -- completion of words does without it
+
+            log = logging.getLogger(__name__)
+            log.warning("keeping the last client certificate", extra={"problem": problem})
         self._problem = problem
 
     def _names(self) -> str:

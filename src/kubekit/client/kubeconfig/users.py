@@ -4,10 +4,9 @@ A token file takes precedence over a token. A plugin is not run for a user with 
 a certificate. No credentials are sent to a server without TLS, because the network could read them.
 """
 
-import logging
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from kubekit.client.connection import Anonymous, Credentials, Impersonation, NoCredentials
 from kubekit.client.credentials import (
@@ -25,8 +24,6 @@ from kubekit.environment import ExecutionEnvironment
 
 if TYPE_CHECKING:
     from kubekit.client.kubeconfig.plugins import CredentialSource
-
-_log: Final = logging.getLogger(__name__)
 
 
 def impersonation_of(entry: LocatedEntry[UserEntry]) -> Impersonation:
@@ -143,4 +140,7 @@ def _source(
 
 
 def _warn(problem: str, location: EntryLocation) -> None:
-    _log.warning(problem, extra={"file": str(location.file), "field": location.path})
+    import logging  # noqa: PLC0415 -- completion of words does without it
+
+    log = logging.getLogger(__name__)
+    log.warning(problem, extra={"file": str(location.file), "field": location.path})

@@ -26,7 +26,7 @@ WORK: Final = (
 
 OF_ANSWERS: Final = (
     "compute.decide", "compute.views", "compute.api", "kubekit.client.client", "kubekit.client.http",
-    "kubekit.client.documents", "kubekit.client.kubeconfig.exec_plugin", "asyncio", "yaml", "rich",
+    "kubekit.client.documents", "kubekit.client.kubeconfig.exec_plugin", "asyncio", "logging", "yaml", "rich",
 )  # fmt: skip
 """What a request of completion does without: the typed client, and the kinds."""
 
