@@ -7,7 +7,7 @@ from typing import Final
 
 from compute.api import labels
 from compute.api.compute import Instance, Workload
-from compute.cli.change.existing_workload import not_found
+from compute.cli.change.existing_workload import read_workload
 from compute.cli.change.workload_change import WRITE
 from compute.cli.deploy.deletion.destroy_wait import until_gone
 from compute.cli.exits import Exit, Failure
@@ -15,6 +15,7 @@ from compute.cli.invocation import typed
 from compute.cli.output.formats import show_data, show_names
 from compute.cli.output.phrases import counted, listed
 from compute.cli.output.tables import plain, table
+from compute.cli.shell.project_work import explained
 from compute.cli.shell.prompts import confirmed, notify
 from compute.cli.shell.session import Session
 from compute.cli.streams import show
@@ -51,6 +52,7 @@ class _Doomed:
 async def run_destroy(session: Session, names: Sequence[str], mode: DestroyMode) -> int:
     """Show what goes, ask, delete, and wait. The others are deleted even if a name does not exist."""
     doomed, failures = await _found(session, names)
+    number = len(doomed) + len(failures)
     if doomed and not mode.yes:
         notify(_summary([each.view for each in doomed]))
         if not confirmed(_question([each.view for each in doomed]), default=False):
@@ -64,15 +66,27 @@ async def run_destroy(session: Session, names: Sequence[str], mode: DestroyMode)
             _report(each.view, mode)
         else:
             failures.append(failure)
-    if mode.wait and gone:
-        code = await until_gone(session, [each.workload for each in gone], mode.timeout)
-        if code is not Exit.OK:
-            return code
-    elif gone and mode.output == "table":
-        names = " ".join(each.view.name for each in gone)
-        notify(f"Wait until all is gone with: {typed(f'compute wait {names} --for deleted')}")
     _show([each.view for each in gone], mode)
-    return _result(failures, len(doomed) + len(failures))
+    problem = _problem(failures, number)
+    code = await _end(session, [each.workload for each in gone], mode, problem)
+    if problem is not None:
+        raise problem
+    return code
+
+
+async def _end(
+    session: Session, gone: Sequence[Workload], mode: DestroyMode, problem: Failure | None
+) -> Exit:
+    """Wait until all is gone, or say how to. A workload that was not deleted is the worse problem."""
+    if gone and mode.wait:
+        try:
+            return await until_gone(session, gone, mode.timeout)
+        except Failure as late:
+            raise problem or late from late
+    if gone and mode.output == "table":
+        names = " ".join(workload.metadata.name for workload in gone)
+        notify(f"Wait until all is gone with: {typed(f'compute wait {names} --for deleted')}")
+    return Exit.OK
 
 
 async def _found(session: Session, names: Sequence[str]) -> tuple[list[_Doomed], list[Failure]]:
@@ -81,9 +95,10 @@ async def _found(session: Session, names: Sequence[str]) -> tuple[list[_Doomed],
     failures: list[Failure] = []
     instances = await reader.if_served(Instance) or ()
     for name in names:
-        workload = await session.client.find(Workload, name, session.namespace)
-        if workload is None:
-            failures.append(await not_found(session, name))
+        try:
+            workload = await read_workload(session, name)
+        except Failure as missing:
+            failures.append(missing)
             continue
         history = await reader.history(name)
         uid = workload.metadata.uid
@@ -134,10 +149,12 @@ async def _deleted(session: Session, doomed: _Doomed, *, keep_history: bool) -> 
             reason=error.reason,
         )
     except ApiError as error:
+        failure = explained(error, session.target)
         return Failure(
-            f"workload {name} was not deleted: {error.message}",
-            next_step=f"compute status {name}",
-            reason=error.reason,
+            f"workload {name} was not deleted: {failure}",
+            failure.code,
+            next_step=failure.next_step or f"compute status {name}",
+            reason=failure.reason,
         )
     return None
 
@@ -154,6 +171,8 @@ async def _orphan(session: Session, doomed: _Doomed) -> None:
         except Conflict:  # a revision was recorded meanwhile
             reader = ProjectReader(session.client, session.namespace)
             history = await reader.history(doomed.view.name)
+        except NotFound:
+            return  # another client was faster: there is no history to keep
         else:
             return
 
@@ -172,14 +191,12 @@ def _show(views: Sequence[DestroyView], mode: DestroyMode) -> None:
         show_data(views, mode.output)
 
 
-def _result(failures: Sequence[Failure], number: int) -> int:
-    """Success if every workload was deleted; else the first failure, with the number of them."""
-    if not failures:
-        return Exit.OK
+def _problem(failures: Sequence[Failure], number: int) -> Failure | None:
+    """The failure of a deletion of so many workloads: the first, with all causes; None if there is none."""
+    if not failures or number == 1:
+        return failures[0] if failures else None
     first = failures[0]
-    if number == 1:
-        raise first
-    raise Failure(
+    return Failure(
         "; ".join(map(str, failures)) + f"; {number - len(failures)} of {number} deleted",
         first.code,
         next_step=first.next_step,
