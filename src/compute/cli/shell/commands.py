@@ -16,6 +16,7 @@ import click
 from compute.cli.completion import values
 from compute.cli.exits import Exit, Failure
 from compute.cli.invocation import help_step, spelled
+from compute.cli.shell.help_text import HelpContext
 from compute.cli.target.flags import keep_flag, target_flags
 
 __all__ = ["ComputeCommand", "command", "current_help", "takes_value", "target_flags"]
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 HELP_OPTIONS: Final = {"help_option_names": ["-h", "--help"]}
 
 _ALWAYS: Final = (Exit.OK, Exit.ERROR, Exit.USAGE)
+_OF_A_SERVER: Final = (Exit.UNKNOWN, Exit.NOT_FOUND)  # such as that of a project
 
 # The options that choose the target: flag, short flag, placeholder, and help.
 TARGET_OPTIONS: Final = (
@@ -54,6 +56,8 @@ def takes_value(option: str) -> bool:
 class _Explained(click.Command):
     """A command whose help has examples and exit codes."""
 
+    context_class = HelpContext
+
     def __init__(
         self,
         *args: Any,
@@ -65,7 +69,7 @@ class _Explained(click.Command):
         settings.setdefault("context_settings", dict(HELP_OPTIONS))
         super().__init__(*args, **settings)
         self.examples = tuple(examples)
-        self.exits = tuple(sorted({*_ALWAYS, *exits}))
+        self.exits = tuple(sorted({*_ALWAYS, *exits, *(_OF_A_SERVER if target else ())}))
         self.has_target = target
         if target:
             self.params = [*self.params, *_target_options(self.params)]
@@ -111,7 +115,7 @@ class _Explained(click.Command):
         if self.has_target:
             with formatter.section("Target options"):
                 formatter.write_text(
-                    f"{' '.join(names[0] for names in TARGET_OPTIONS)}; "
+                    f"{' '.join(map(_flags_of_target, TARGET_OPTIONS))}; "
                     + spelled("`compute config view` shows which one is in effect.")
                 )
 
@@ -165,6 +169,11 @@ def _target_options(own: Sequence[click.Parameter]) -> list[click.Option]:
         )
         for *names, metavar, text in TARGET_OPTIONS if names[0] not in taken
     ]  # fmt: skip
+
+
+def _flags_of_target(option: tuple[str, str, str, str]) -> str:
+    flag, short, *_ = option
+    return f"{short}/{flag}" if short else flag
 
 
 def _flags(of: click.Command) -> list[str]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import click
 
 from compute.cli.shell.commands import HELP_OPTIONS, takes_value
+from compute.cli.shell.help_text import HelpContext
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -36,6 +37,8 @@ class LazyGroup(click.Group):
     ``default`` is the command that runs when none is named. With ``default_takes_words`` an unknown
     word is its argument, as in ``rollout NAME``; otherwise it is an error.
     """
+
+    context_class = HelpContext
 
     def __init__(
         self,

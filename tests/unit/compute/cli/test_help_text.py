@@ -1,0 +1,37 @@
+"""How help is laid out."""
+
+import re
+
+import pytest
+
+from compute.cli.root import run
+from tests.support.compute.printed_commands import all_commands
+
+_FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
+TARGETS = [(path, command) for path, command in all_commands() if hasattr(command, "has_target")]
+
+
+@pytest.mark.parametrize("width", [50, 60, 66, 80])
+def test_a_flag_is_never_broken(capsys, monkeypatch, width):
+    """A user searches for it, and copies it."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    assert run(["quota", "--help"]) == 0
+    out = capsys.readouterr().out
+
+    assert "--certificate-authority" in out
+    assert "-n/--namespace" in out
+    assert out.isascii()
+
+
+@pytest.mark.parametrize("flag", ["--image-pull-secret", "--location-selector", "--exit-code"])
+def test_the_flags_of_deploy_are_whole(capsys, monkeypatch, flag):
+    """In a narrow terminal, too."""
+    monkeypatch.setenv("COLUMNS", "56")
+    assert run(["deploy", "--help"]) == 0
+    assert flag in _FLAG.findall(capsys.readouterr().out)
+
+
+def test_commands_of_a_server_may_not_find_it():
+    """Any of them may lack the project, or lose the server."""
+    lacking = [path for path, c in TARGETS if c.has_target and not {5, 7} <= {*map(int, c.exits)}]
+    assert lacking == []
