@@ -85,17 +85,22 @@ def _run(arguments: Sequence[str]) -> tuple[str, int]:
         return "", end.code
     except click.exceptions.NoArgsIsHelpError as error:
         return spelled(error.format_message()), Exit.USAGE
-    except (Failure, click.ClickException) as error:
+    except (Failure, click.ClickException, UnicodeEncodeError) as error:
         return _reported(_failure(error), arguments)
     except (click.Abort, KeyboardInterrupt):
         return "Interrupted.", Exit.INTERRUPTED
     return "", code if isinstance(code, int) else Exit.OK
 
 
-def _failure(error: Failure | click.ClickException) -> Failure:
+def _failure(error: Failure | click.ClickException | UnicodeEncodeError) -> Failure:
     match error:
         case Failure():
             return error
+        case UnicodeEncodeError(reason="surrogates not allowed"):  # bytes that are no text
+            cause = "an argument is not text in UTF-8, which no server takes"
+            return Failure(cause, Exit.USAGE, next_step="compute --help")
+        case UnicodeEncodeError():
+            raise error
         case click.UsageError():
             sentence = plain(error.format_message()).rstrip(".")
             return Failure(sentence, Exit.USAGE, next_step=help_step(error.ctx))

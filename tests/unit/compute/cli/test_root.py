@@ -85,3 +85,22 @@ def test_a_bug_can_be_traced(monkeypatch):
     monkeypatch.setenv("COMPUTE_DEBUG", "1")
     with pytest.raises(ValueError, match="1"):
         run(["faulty"])
+
+
+def test_an_argument_that_is_no_text(capsys, monkeypatch):
+    """Its bytes cannot be sent to a server, which is no bug."""
+
+    @click.command()
+    @click.argument("text")
+    def command(text: str) -> None:
+        text.encode()
+
+    module = type(sys)("encoding")
+    vars(module)["command"] = command
+    monkeypatch.setitem(sys.modules, "encoding", module)
+    monkeypatch.setitem(root.root.entries, "encoding", Entry("encoding", "Encode."))
+
+    assert run(["encoding", "\udcff"]) == 2
+    assert capsys.readouterr().err == (
+        "Error: an argument is not text in UTF-8, which no server takes\nNext:  compute --help\n"
+    )
