@@ -16,7 +16,7 @@ from compute.cli.invocation import typed
 from compute.cli.output import phrases
 from compute.cli.output.city_rows import (
     PROGRESS_HEADERS,
-    coloured,
+    city_table,
     next_steps,
     progress,
     since,
@@ -25,7 +25,7 @@ from compute.cli.output.city_rows import (
 from compute.cli.output.formats import show_data
 from compute.cli.output.rollout_screens import RolloutScreen, screen_for
 from compute.cli.output.tables import plain, table
-from compute.cli.output.terminal import is_terminal, width
+from compute.cli.output.terminal import is_terminal
 from compute.cli.shell.prompts import notify
 from compute.cli.shell.session import Session
 from compute.cli.streams import show
@@ -130,11 +130,7 @@ async def show_once(session: Session, name: str, *, cities: Collection[str], out
     if output == "table":
         now = session.now()
         rows = [(*progress(c), since(c, now), why(c) or phrases.NONE) for c in view.cities]
-        show(
-            table(
-                (*PROGRESS_HEADERS, "SINCE", "WHY"), rows, width=width(sys.stdout), style=coloured
-            )
-        )
+        show("\n".join(city_table((*PROGRESS_HEADERS, "SINCE", "WHY"), rows)))
         for line in next_steps(view.open):
             notify(line)
     else:

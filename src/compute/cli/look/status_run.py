@@ -11,14 +11,12 @@ from compute.cli.invocation import typed
 from compute.cli.output import phrases
 from compute.cli.output.city_rows import (
     STATUS_HEADERS,
-    coloured,
+    city_table,
     next_steps,
     status_row,
-    without_single_placement,
 )
 from compute.cli.output.formats import show_views
-from compute.cli.output.tables import plain, table
-from compute.cli.output.terminal import width
+from compute.cli.output.tables import plain
 from compute.cli.output.workload_rows import fleet_line, fleet_table, revision
 from compute.cli.shell.prompts import notify
 from compute.cli.shell.session import Session, in_project
@@ -85,10 +83,7 @@ def _screen(view: WorkloadView, session: Session, now: datetime) -> list[str]:
         ("Created", f"{phrases.age(view.created_at, now)} ago"),
     ]
     header = [f"{label:<10} {plain(text)}" for label, text in lines]
-    headers, rows = without_single_placement(
-        STATUS_HEADERS, [status_row(city, now) for city in view.cities]
-    )
-    body = table(headers, rows, width=width(sys.stdout), style=coloured).split("\n")
+    body = city_table(STATUS_HEADERS, [status_row(city, now) for city in view.cities])
     steps = next_steps(view.worst, sys.stdout)
     after = ["", "Next steps", *steps] if steps else []
     return [*header, "", *body, *after]

@@ -8,7 +8,7 @@ from typing import Final, TextIO
 
 from compute.cli.invocation import spelled
 from compute.cli.output import phrases
-from compute.cli.output.tables import plain
+from compute.cli.output.tables import fitting, plain, table
 from compute.cli.output.terminal import is_terminal, styled, width
 from compute.decide.health import CityState
 from compute.views.workloads import CityView
@@ -25,6 +25,8 @@ _COLOURS: Final = {
 _STATES: Final = {state.value: state for state in CityState}
 STATUS_HEADERS: Final = ("PLACEMENT", "CITY", "READY", "UPDATED", "STATE", "SINCE", "DATA", "WHY")
 PROGRESS_HEADERS: Final = ("PLACEMENT", "CITY", "UPDATED", "READY", "OLD", "PHASE")
+# Left out on a narrow terminal, the first first: the state and its cause stay.
+_LESS_IMPORTANT: Final = ("PROGRESS", "OLD", "SINCE", "DATA", "UPDATED", "PLACEMENT")
 _LIVE: Final = "live"
 
 
@@ -118,3 +120,13 @@ def without_single_placement(
     if len({row[0] for row in rows}) > 1:
         return headers, list(rows)
     return headers[1:], [row[1:] for row in rows]
+
+
+def city_table(
+    headers: Sequence[str], rows: Sequence[Sequence[str]], *, live: bool = False
+) -> list[str]:
+    """Cities as the lines of a table, with the columns that fit. In a ``live`` one they stay the same."""
+    most = width(sys.stdout)
+    shown, cells = without_single_placement(headers, rows)
+    shown, cells = fitting(shown, cells, most, _LESS_IMPORTANT, most if live else 0)
+    return table(shown, cells, width=most, style=coloured).split("\n")

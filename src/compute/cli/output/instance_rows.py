@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from compute.cli.output import phrases
-from compute.cli.output.tables import table
+from compute.cli.output.tables import fitting, table
 from compute.cli.output.terminal import styled, width
 from compute.decide.instance_state import InstanceState
 from compute.views.instances import InstanceView
@@ -18,7 +18,6 @@ _HEADERS: Final = (
 _WIDE: Final = (*_HEADERS, "PLACEMENT", "INSTANCE TYPE", "DATA")
 # Left out on a narrow terminal, the first first.
 _LESS_IMPORTANT: Final = ("EXTERNAL IP", "TYPE", "INTERNAL IP", "AGE", "WORKLOAD", "CITY")
-_GAP: Final = 3
 _SHORT_TYPES: Final = {"virtual-machine": "vm"}
 _LIVE: Final = "live"
 _COLOURS: Final = {
@@ -37,22 +36,12 @@ def instance_table(
     """The Instances as a table. On a narrow terminal it has fewer columns, unless it is wide."""
     most = 0 if wide else width(sys.stdout)
     headers, rows = fitting(
-        _WIDE if wide else _HEADERS, [_row(view, now, wide=wide) for view in views], most
+        _WIDE if wide else _HEADERS,
+        [_row(view, now, wide=wide) for view in views],
+        most,
+        _LESS_IMPORTANT,
     )
     return table(headers, rows, width=most, style=state_coloured, no_headers=no_headers)
-
-
-def fitting(
-    headers: Sequence[str], rows: Sequence[Sequence[str]], most: int
-) -> tuple[Sequence[str], list[Sequence[str]]]:
-    """The columns that fit; the name and the state are always there. No limit is 0."""
-    kept = list(range(len(headers)))
-    sizes = [max(map(len, column)) for column in zip(headers, *rows, strict=True)]
-    for header in _LESS_IMPORTANT:
-        if not most or sum(sizes[i] for i in kept) + _GAP * (len(kept) - 1) <= most:
-            break
-        kept = [i for i in kept if headers[i] != header]
-    return [headers[i] for i in kept], [[row[i] for i in kept] for row in rows]
 
 
 def count_line(views: Sequence[InstanceView]) -> str:

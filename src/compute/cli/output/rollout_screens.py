@@ -13,16 +13,15 @@ from typing import Final, Protocol
 from compute.cli.output import phrases
 from compute.cli.output.city_rows import (
     PROGRESS_HEADERS,
-    coloured,
+    city_table,
     progress,
     since,
     why,
-    without_single_placement,
 )
 from compute.cli.output.formats import show_data
 from compute.cli.output.redraw import RedrawnLines
 from compute.cli.output.tables import plain, table
-from compute.cli.output.terminal import is_terminal, width
+from compute.cli.output.terminal import is_terminal
 from compute.cli.streams import show
 from compute.decide.health import MOVING, CityState
 from compute.views.rollouts import RolloutView
@@ -140,9 +139,7 @@ class LiveTable:
         done = sum(city.state is CityState.DONE for city in view.cities)
         elapsed = phrases.long_duration(now - self._started)
         title = f"Rollout of {plain(view.name)}: {done} of {len(view.cities)} done, {elapsed}"
-        shown, cells = without_single_placement(headers, rows)
-        drawn = table(shown, cells, width=width(sys.stdout), style=coloured)
-        return [title, *drawn.split("\n")]
+        return [title, *city_table(headers, rows, live=True)]
 
 
 def _live_row(city: CityView, now: datetime) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from typing import Final
 
 _GAP: Final = "   "
 _CUT: Final = "…"
+_ENOUGH: Final = 30  # characters of a text that is cut
 
 Style = Callable[[int, str], str]
 """A cell as it is printed, given its column and its padded text."""
@@ -42,6 +43,28 @@ def _line(line: Sequence[str], widths: Sequence[int], most: int, style: Style | 
     if style is None:
         return text
     return _GAP.join(style(i, cell) for i, cell in enumerate(padded)).rstrip()
+
+
+def fitting(
+    headers: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    most: int,
+    drop: Sequence[str],
+    last: int = 0,
+) -> tuple[Sequence[str], list[Sequence[str]]]:
+    """The columns that fit into ``most`` characters; 0 is no limit. Those to ``drop`` go first to last.
+
+    The last column may be cut: `_ENOUGH` characters of it are visible if possible. It has ``last`` at
+    least, so that the columns of a table that is redrawn stay the same.
+    """
+    kept = list(range(len(headers)))
+    sizes = [max(map(len, column)) for column in zip(headers, *rows, strict=True)]
+    sizes[-1] = min(max(sizes[-1], last), _ENOUGH)
+    for header in drop:
+        if not most or sum(sizes[i] for i in kept) + len(_GAP) * (len(kept) - 1) <= most:
+            break
+        kept = [i for i in kept if headers[i] != header]
+    return [headers[i] for i in kept], [[row[i] for i in kept] for row in rows]
 
 
 def plain(text: str) -> str:

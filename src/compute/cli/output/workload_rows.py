@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from compute.cli.output import phrases
-from compute.cli.output.tables import table
+from compute.cli.output.tables import fitting, table
 from compute.cli.output.terminal import styled, width
 from compute.decide.health import HealthStatus
 from compute.views.workloads import RevisionSummary, WorkloadView
@@ -16,6 +16,8 @@ HEADERS: Final = (
     "NAME", "HEALTH", "READY", "UP-TO-DATE", "CITIES", "PLACEMENTS", "IMAGE", "AGE", "WHY",
 )  # fmt: skip
 FLEET_HEADERS: Final = ("NAME", "HEALTH", "READY", "UPDATED", "CITIES", "AGE", "WHY")
+# Left out on a narrow terminal, the first first: the health and its cause stay.
+_LESS_IMPORTANT: Final = ("IMAGE", "PLACEMENTS", "AGE", "UP-TO-DATE", "UPDATED", "CITIES")
 _COLOURS: Final = {
     HealthStatus.UNAVAILABLE: "red",
     HealthStatus.DEGRADED: "yellow",
@@ -30,15 +32,16 @@ _LONGEST_IMAGE: Final = 40
 def workload_table(
     views: Sequence[WorkloadView], now: datetime, *, wide: bool, no_headers: bool = False
 ) -> str:
-    """The Workloads as a table. On a terminal lines are cut, unless it is wide."""
+    """The Workloads as a table. On a narrow terminal it has fewer columns, unless it is wide."""
     headers = (*HEADERS[:-1], "INSTANCE TYPE", "REASON", HEADERS[-1]) if wide else HEADERS
     rows = [_row(view, now, wide=wide) for view in views]
     most = 0 if wide else width(sys.stdout)
-    return table(headers, rows, width=most, style=health_coloured, no_headers=no_headers)
+    shown, cells = fitting(headers, rows, most, _LESS_IMPORTANT)
+    return table(shown, cells, width=most, style=health_coloured, no_headers=no_headers)
 
 
 def fleet_table(views: Sequence[WorkloadView], now: datetime, *, wide: bool) -> str:
-    """The Workloads with the cause of each that is not well. On a terminal lines are cut, unless wide."""
+    """The Workloads with the cause of each that is not well; on a narrow terminal as above."""
     rows = [
         (
             view.name,
@@ -52,7 +55,8 @@ def fleet_table(views: Sequence[WorkloadView], now: datetime, *, wide: bool) -> 
         for view in views
     ]
     most = 0 if wide else width(sys.stdout)
-    return table(FLEET_HEADERS, rows, width=most, style=health_coloured)
+    headers, cells = fitting(FLEET_HEADERS, rows, most, _LESS_IMPORTANT)
+    return table(headers, cells, width=most, style=health_coloured)
 
 
 def why(view: WorkloadView) -> str:

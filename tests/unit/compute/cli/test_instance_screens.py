@@ -6,8 +6,9 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from compute.cli.output.instance_rows import count_line, fitting, instance_table
+from compute.cli.output.instance_rows import count_line, instance_table
 from compute.cli.output.instance_screens import InstanceJsonLines, InstanceLines
+from compute.cli.output.tables import fitting
 from compute.decide.workload import history
 from compute.views.instances import instance_views
 from tests.support.compute.builders import NOW, condition, placement, template, workload
@@ -64,7 +65,7 @@ def test_columns_that_fit(most, headers):
     """The state is what the user looks for, so it is never cut off for the sake of a type."""
     row = ("web-home-dfw-0", "DFW", "sandbox", "Failed")
 
-    found, (cells,) = fitting(["NAME", "CITY", "TYPE", "STATUS"], [row], most)
+    found, (cells,) = fitting(["NAME", "CITY", "TYPE", "STATUS"], [row], most, ["TYPE", "CITY"])
 
     assert found == headers
     assert len(cells) == len(headers)

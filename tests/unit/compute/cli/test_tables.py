@@ -4,7 +4,7 @@ import pytest
 
 from compute.cli.output import phrases
 from compute.cli.output.formats import show_names
-from compute.cli.output.tables import plain, table
+from compute.cli.output.tables import fitting, plain, table
 from compute.cli.output.workload_rows import revision
 from compute.cli.shell.prompts import notify
 from compute.views.workloads import RevisionSummary
@@ -57,3 +57,29 @@ def test_a_revision_whose_time_is_damaged():
     )
     assert revision(active, NOW) == '3 (image by jo, at soon) "fix"'
     assert revision(None, NOW) == "none recorded yet"
+
+
+@pytest.mark.parametrize(
+    ("most", "shown"),
+    [
+        (0, "CITY PROGRESS UPDATED OLD PHASE SINCE WHY"),
+        (98, "CITY PROGRESS UPDATED OLD PHASE SINCE WHY"),
+        (80, "CITY UPDATED OLD PHASE SINCE WHY"),
+        (70, "CITY UPDATED PHASE SINCE WHY"),
+        (60, "CITY PHASE WHY"),
+        (20, "CITY PHASE WHY"),
+    ],
+)
+@pytest.mark.parametrize(("why", "last"), [("x" * 99, 0), ("-", 99)])
+def test_the_cause_is_what_stays(most, shown, why, last):
+    """Enough of it is visible on a narrow terminal; a live table keeps the place free for it."""
+    headers = ("CITY", "PROGRESS", "UPDATED", "OLD", "PHASE", "SINCE", "WHY")
+    row = ("DFW", "[####......]", "1/2", "1", "Unreachable", "5m", why)
+    drop = ("PROGRESS", "OLD", "SINCE", "UPDATED")
+
+    assert " ".join(fitting(headers, [row], most, drop, last)[0]) == shown
+
+
+def test_a_cause_that_is_short_takes_no_room():
+    """A column is not left out for the sake of a dash."""
+    assert fitting(("A", "B", "WHY"), [("1", "2", "-")], 13, ("B",))[0] == ["A", "B", "WHY"]

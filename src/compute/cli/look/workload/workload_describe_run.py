@@ -12,16 +12,13 @@ from compute.cli.look.event_lines import event_lines
 from compute.cli.output import phrases
 from compute.cli.output.city_rows import (
     STATUS_HEADERS,
-    coloured,
+    city_table,
     next_steps,
     status_row,
-    without_single_placement,
 )
 from compute.cli.output.formats import show_data
 from compute.cli.output.runtime_lines import runtime_lines
 from compute.cli.output.sections import condition_lines, header, section, words, wrapped_rows
-from compute.cli.output.tables import table
-from compute.cli.output.terminal import width
 from compute.cli.output.workload_rows import revision
 from compute.cli.shell.session import Session, in_project
 from compute.cli.streams import show
@@ -96,10 +93,7 @@ def _header(view: WorkloadView, where: str, now: datetime) -> list[str]:
 
 
 def _cities(view: WorkloadView, now: datetime) -> list[str]:
-    headers, rows = without_single_placement(
-        STATUS_HEADERS, [status_row(city, now) for city in view.cities]
-    )
-    return table(headers, rows, width=width(sys.stdout), style=coloured).split("\n")
+    return city_table(STATUS_HEADERS, [status_row(city, now) for city in view.cities])
 
 
 def _placement(placement: PlacementView) -> tuple[str, str, str]:
