@@ -83,6 +83,13 @@ class WorkloadView(View, frozen=True, kw_only=True):
         return worst_cities_first(c for c in self.cities if c.why)
 
 
+class WorkloadChange(View, frozen=True, kw_only=True):
+    """What happened to a Workload: added, changed or gone."""
+
+    change: str
+    workload: WorkloadView
+
+
 def workload_view(
     workload: Workload,
     deployments: Iterable[WorkloadDeployment],

@@ -1,6 +1,7 @@
 """`compute status` and `compute rollout status`: which city is stuck, why, and what to type next."""
 
 import json
+import signal
 
 import pytest
 
@@ -110,3 +111,47 @@ def test_ctrl_c_leaves_the_rollout_alone(compute, name):
         screen = terminal.text()
 
     assert f"The rollout goes on. Look again with: compute rollout status {name}" in screen
+
+
+def test_a_status_that_is_watched_is_drawn_over_itself(fleet):
+    """Until Ctrl-C, which is how a person ends it."""
+    with fleet.terminal("status", "web", "-w", columns=120) as terminal:
+        terminal.until(r"SIN +1/1")
+        terminal.type("\x03")
+        assert terminal.ended() == 0
+
+    assert "\x1b[2K" in terminal.raw.decode()
+
+
+def test_a_status_that_is_watched_is_printed_again_after_a_change(compute, name):
+    """Without a terminal; the end of the workload is the end of it."""
+    make_workload(compute.data, "demo", name, "LHR")
+    assert compute("wait", name).code == 0
+    one, all_of_them = (
+        compute.start("status", *words) for words in ((name, "-w"), ("-w", "-o", "jsonl"))
+    )
+    assert one.stdout is not None
+    assert all_of_them.stdout is not None
+    try:
+        lines = map(json.loads, all_of_them.stdout)
+        next(line for line in lines if line["workload"]["name"] == name)
+        while one.stdout.readline().split()[:1] != ["LHR"]:
+            pass
+        assert compute("destroy", name, "-y").code == 0
+        changes = []
+        while changes[-1:] != ["gone"]:
+            line = next(lines)
+            changes += [line["change"]] if line["workload"]["name"] == name else []
+        _, error = one.communicate(timeout=60)
+        all_of_them.send_signal(signal.SIGINT)
+        all_of_them.communicate(timeout=60)
+    finally:
+        one.kill()
+        all_of_them.kill()
+
+    assert f"Error: workload {name} was deleted\nNext:  compute workloads" in error
+    assert (one.returncode, all_of_them.returncode) == (7, 130)
+
+
+def test_only_lines_can_be_watched(shop_transcript):
+    assert shop_transcript("status", "web", "-w", "-o", "json").code == 2

@@ -29,9 +29,9 @@ async def not_found(session: Session, name: str) -> Failure:
     known = await ProjectReader(session.client, session.namespace).if_served(Workload)
     near = nearest(name, (workload.metadata.name for workload in known or ()))
     hint = f"; did you mean {near}?" if near else ""
-    where = f"{session.target.where}, namespace {session.namespace}"
+    where = f"{session.target.inside}, namespace {session.namespace}"
     return Failure(
-        f"there is no workload {name} in {where}{hint}",
+        f"there is no workload {name} {where}{hint}",
         Exit.NOT_FOUND,
         next_step="compute workloads",
         reason="NotFound",

@@ -36,7 +36,7 @@ async def _create(session: Session, name: str, limit: timedelta | None, output: 
         created = await session.client.create(wanted, WRITE)
     except AlreadyExists as error:
         raise Failure(
-            f"there is a network {name} in {session.target.where} already; nothing was changed",
+            f"there is a network {name} {session.target.inside} already; nothing was changed",
             Exit.CONFLICT,
             next_step=_LIST,
             reason=error.reason,

@@ -40,7 +40,7 @@ async def _list(session: Session, output: str) -> int:
     elif views:
         show(_table(session, views, wide=output == "wide"))
     else:
-        notify(f"There are no networks in {session.target.where}, namespace {session.namespace}.")
+        notify(f"There are no networks {session.target.inside}, namespace {session.namespace}.")
         notify("A workload needs one: compute networks create default")
     return Exit.OK
 

@@ -45,7 +45,7 @@ async def read_instance(session: Session, name: str) -> Instance:
     near = nearest(name, (instance.metadata.name for instance in known))
     hint = f"; did you mean {near}?" if near else ""
     raise Failure(
-        f"there is no instance {name} in {session.target.where}, namespace {session.namespace}{hint}",
+        f"there is no instance {name} {session.target.inside}, namespace {session.namespace}{hint}",
         Exit.NOT_FOUND,
         next_step="compute instances",
         reason="NotFound",

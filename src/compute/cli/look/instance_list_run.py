@@ -78,14 +78,14 @@ async def _list(session: Session, wanted: _Wanted) -> None:
 
 
 def _explain_absence(session: Session, wanted: InstanceFilter, found: InstanceList) -> None:
-    where = f"{session.target.where}, namespace {session.namespace}"
+    where = f"{session.target.inside}, namespace {session.namespace}"
     if found.total:
-        notify(f"None of the {found.total} instances in {where} matches.")
+        notify(f"None of the {found.total} instances {where} matches.")
     elif wanted.workload:
-        notify(f"There are no instances in {where}.")
+        notify(f"There are no instances {where}.")
         notify(f"What the workload waits for: {typed(f'compute status {wanted.workload}')}")
     else:
-        notify(f"There are no instances in {where}.")
+        notify(f"There are no instances {where}.")
         notify(f"Deploy some with: {typed('compute deploy web --image IMAGE --city CITY')}")
 
 

@@ -4,10 +4,14 @@ import asyncio
 import sys
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Final
+
+import click
 
 from compute.cli.change.existing_workload import read_workload
 from compute.cli.exits import Exit
 from compute.cli.invocation import typed
+from compute.cli.look.interruption import ends_on_interrupt
 from compute.cli.output import phrases
 from compute.cli.output.city_rows import (
     STATUS_HEADERS,
@@ -29,9 +33,21 @@ from compute.views.workloads import (
     worst_first,
 )
 
+_WATCHED: Final = frozenset({"table", "jsonl"})
 
-def run(name: str | None, output: str) -> int:
+
+def run(name: str | None, output: str, *, watch: bool) -> int:
     """Run it. The arguments are those of the command."""
+    if watch and output not in _WATCHED:
+        raise click.BadParameter(
+            f"-w does not go with {output}; use table or jsonl", param_hint="'-o'"
+        )
+    if watch:
+        from compute.cli.look.status_watch import follow_status  # noqa: PLC0415 -- it imports this
+
+        with ends_on_interrupt():
+            in_project(lambda session: follow_status(session, name or "", output))
+        return Exit.OK
     return in_project(lambda session: _status(session, name, output))
 
 
@@ -48,7 +64,7 @@ async def _one(session: Session, name: str, output: str) -> Exit:
         objects.workloads[0], objects.deployments, objects.instances, now, revisions
     )
     if output in {"table", "wide"}:
-        show("\n".join(_screen(view, session, now)))
+        show("\n".join(workload_screen(view, session, now)))
     else:
         show_views("workload", [view], view, output)
     return Exit.OK
@@ -67,15 +83,26 @@ async def _all(session: Session, output: str) -> Exit:
         notify(f"\n{fleet_line(views)}")
         _suggest(views)
     else:
-        notify(f"There are no workloads in {session.target.where}, namespace {session.namespace}.")
+        notify(_nothing(session))
         notify(f"Deploy one with: {typed('compute deploy web --image IMAGE --city CITY')}")
     return Exit.OK
 
 
-def _screen(view: WorkloadView, session: Session, now: datetime) -> list[str]:
+def fleet_screen(views: Sequence[WorkloadView], session: Session, now: datetime) -> list[str]:
+    """All Workloads, as lines."""
+    if not views:
+        return [_nothing(session)]
+    return [*fleet_table(views, now, wide=False).split("\n"), "", fleet_line(views)]
+
+
+def _nothing(session: Session) -> str:
+    return f"There are no workloads {session.target.inside}, namespace {session.namespace}."
+
+
+def workload_screen(view: WorkloadView, session: Session, now: datetime) -> list[str]:
     """All about one Workload, as lines: the header, a row for each city, and what to type next."""
     lines = [
-        ("Workload", f"{view.name} in {session.target.where}, namespace {view.namespace}"),
+        ("Workload", f"{view.name} {session.target.inside}, namespace {view.namespace}"),
         ("Health", _health(view)),
         ("Image", view.images or "none: a virtual machine"),
         ("Type", f"{view.runtime}/{view.instance_type}"),

@@ -50,3 +50,8 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     def where(self) -> str:
         """The project as a phrase in sentences; the server where there is no project."""
         return f"project {self.project}" if self.project else f"server {self.server}"
+
+    @property
+    def inside(self) -> str:
+        """The same with its preposition."""
+        return f"{'in' if self.project else 'on'} {self.where}"

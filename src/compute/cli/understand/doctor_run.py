@@ -130,7 +130,7 @@ async def _of_workloads(
 ) -> AsyncIterator[Finding]:
     if name and not project.checked and not isinstance(project.workloads, Unread):
         cause = (
-            f"there is no workload {name} in {session.target.where}, namespace {session.namespace}"
+            f"there is no workload {name} {session.target.inside}, namespace {session.namespace}"
         )
         yield replace(Check.EXISTS.failed(cause, "compute workloads"), subject=name)
     parts = objects.by_workload()

@@ -40,7 +40,7 @@ async def _missing(session: Session, explainer: Explainer, kind: str, name: str)
     near = nearest(name, await explainer.names(kind))
     hint = f"; did you mean {near}?" if near else ""
     return Failure(
-        f"there is no {kind} {name} in {session.target.where}, namespace {session.namespace}{hint}",
+        f"there is no {kind} {name} {session.target.inside}, namespace {session.namespace}{hint}",
         Exit.NOT_FOUND,
         next_step="compute instances" if kind == "instance" else "compute workloads",
         reason="NotFound",

@@ -81,8 +81,8 @@ async def list_stores(session: Session, kind: type[S], output: str) -> Exit:
     elif views:
         show(_table(session, views, wide=output == "wide"))
     else:
-        where = f"{session.target.where}, namespace {session.namespace}"
-        notify(f"There are no {kind.RESOURCE.kind}s in {where}.")
+        where = f"{session.target.inside}, namespace {session.namespace}"
+        notify(f"There are no {kind.RESOURCE.kind}s {where}.")
         notify(f"Create one with: {typed(f'compute {kind.RESOURCE.plural} set NAME KEY=VALUE')}")
     return Exit.OK
 
@@ -176,7 +176,7 @@ def _report_users(written: WrittenStore) -> None:
 
 def _missing(session: Session, kind: type[Store], name: str) -> Failure:
     return Failure(
-        f"there is no {_singular(kind)} {name} in {session.target.where}, "
+        f"there is no {_singular(kind)} {name} {session.target.inside}, "
         f"namespace {session.namespace}, so no key can be removed",
         Exit.NOT_FOUND,
         next_step=_list_of(kind),

@@ -96,11 +96,11 @@ def _admits(wanted: _Wanted, view: WorkloadView) -> bool:
 
 
 def _explain_absence(session: Session, wanted: _Wanted, known: int) -> None:
-    where = f"{session.target.where}, namespace {session.namespace}"
+    where = f"{session.target.inside}, namespace {session.namespace}"
     if known:
-        notify(f"None of the {phrases.counted(known, 'workload')} in {where} matches.")
+        notify(f"None of the {phrases.counted(known, 'workload')} {where} matches.")
     elif wanted.is_everything:
-        notify(f"There are no workloads in {where}.")
+        notify(f"There are no workloads {where}.")
         notify(f"Deploy one with: {typed('compute deploy web --image IMAGE --city CITY')}")
     else:
-        notify(f"There are no workloads in {where} that match.")
+        notify(f"There are no workloads {where} that match.")

@@ -46,7 +46,7 @@ def _agreed(fix: Fix, session: Session, *, assume_yes: bool) -> bool:
     if not can_ask():
         notify(f"Not fixed: network {DEFAULT_NETWORK}: -y creates it without a question")
         return False
-    question = f"Create network {DEFAULT_NETWORK} in {session.target.where}?"
+    question = f"Create network {DEFAULT_NETWORK} {session.target.inside}?"
     return confirmed(question, default=True)
 
 
@@ -71,7 +71,7 @@ async def _create_network(session: Session, _: Finding) -> bool:
         await session.client.create(wanted, WRITE)
     except AlreadyExists:
         return True  # the checks are made again
-    notify(f"Fixed: created network {DEFAULT_NETWORK} in {session.target.where}")
+    notify(f"Fixed: created network {DEFAULT_NETWORK} {session.target.inside}")
     return True
 
 
