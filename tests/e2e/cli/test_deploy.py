@@ -389,3 +389,18 @@ def test_an_interrupted_wait_leaves_the_rollout_alone(shop, name):
     assert f"The rollout goes on. Look again with: compute rollout status {name}" in err
     assert read(shop, Workload, name) is not None
     delete(shop, Workload, name)
+
+
+def test_one_ctrl_c_detaches_from_all_rollouts(shop, name):
+    """Those that were not followed yet are named as well."""
+    first, second = (manifest(each, "nginx:1", "SIN") for each in (name, f"{name}-b"))
+    both = first.split("---\n")[1] + "---\n" + second.split("---\n")[1]
+    both = both.replace("minReplicas: 1", "minReplicas: 11")  # more than the quota
+    with shop.terminal("deploy", "-y", "-f", put(shop, both)) as terminal:
+        terminal.until(r"^Rollout of")
+        terminal.type("\x03")
+        assert terminal.ended() == 0
+        lines = terminal.text().splitlines()
+    assert f"The rollout goes on. Look again with: compute rollout status {name}" in lines
+    assert f"Not waiting. Look again with: compute rollout status {name}-b" in lines
+    shop("destroy", name, f"{name}-b", "-y", "--wait")

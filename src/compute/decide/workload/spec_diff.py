@@ -23,6 +23,9 @@ _SCALE: Final = {
     "name": "scaled by",  # of the resource of a metric
     "averageUtilization": "load in percent",
 }
+_NAMED: Final = frozenset(
+    {"ports", "volumes", "volumeAttachments"}
+)  # lists whose entries have names
 _ABSENT: Final = "none"
 _REORDERED: Final = "entries reordered"
 
@@ -103,10 +106,10 @@ def _entries(value: object) -> dict[str, object] | None:
 
 
 def _is_implied(path: Path, values: tuple[object, object], changed: Collection[Path]) -> bool:
-    """Whether the phrase of a port's number is enough: it has the name, and TCP is the default."""
+    """Whether another phrase is enough: that of an entry has its name, and TCP is the default of ports."""
     match path:
-        case (*port, "name") if port[-2:-1] == ["ports"]:
-            return (*port, "port") in changed
+        case (*entry, "name") if len(entry) > 1 and entry[-2] in _NAMED:
+            return True
         case (*port, "protocol") if port[-2:-1] == ["ports"]:
             return set(values) <= {None, "TCP"} and (*port, "port") in changed
         case _:
@@ -155,6 +158,16 @@ def _template_field(path: Path) -> str:
             return "instance type"
         case (*_, "networkInterfaces", "0", "network", "name"):
             return "network"
+        case _:
+            return _volume_field(path)
+
+
+def _volume_field(path: Path) -> str:
+    match path:
+        case ("template", "spec", "volumes", volume, source, "name" | "secretName"):
+            return f"volume {volume} from {source}"
+        case (*_, "volumeAttachments", volume, "mountPath"):
+            return f"mount of {volume}"
         case _:
             return ".".join(path)
 

@@ -14,9 +14,10 @@ from compute.api.instance_spec import (
     InterfaceNetworkPolicy,
     NamedPort,
     Volume,
+    VolumeAttachment,
 )
 from compute.decide.workload import spec_diff
-from kubekit.api.kinds.value_sources import EnvVar, EnvVarSource, KeySelector
+from kubekit.api.kinds.value_sources import ConfigMapVolumeSource, EnvVar, EnvVarSource, KeySelector
 from tests.support.compute.builders import placement, template, workload
 
 BASE = workload("web", placement("home", "DFW", "LHR")).spec
@@ -252,4 +253,18 @@ def test_ports_have_a_phrase():
     tcp = msgspec.structs.replace(dns, protocol="TCP")
     assert spec_diff.describe(spec(ports=(dns,)), spec(ports=(tcp,))) == (
         f"{protocol}: none → TCP",
+    )
+
+
+def test_volumes_have_phrases():
+    """One for where it is from, and one for where a container has it."""
+    files = VolumeAttachment(name="cm", mount_path="/etc/x")
+    new = spec(volume_attachments=(files,))
+    volume = Volume(name="cm", config_map=ConfigMapVolumeSource(name="settings"))
+    inner = msgspec.structs.replace(new.template.spec, volumes=(volume,))
+    template = msgspec.structs.replace(new.template, spec=inner)
+
+    assert spec_diff.describe(spec(), msgspec.structs.replace(new, template=template)) == (
+        "mount of cm: none → /etc/x",
+        "volume cm from configMap: none → settings",
     )
