@@ -63,6 +63,7 @@ def test_why_it_does_not_start(shop_transcript, shop, name):
 
 def test_mistakes(transcript):
     """Each names what to type instead."""
+    assert transcript("events", "--city", "DFX", "-o", "json").code == 7
     assert transcript("events", "no-such-workload").code == 7
     assert transcript("events", "no-such-workload", "-o", "json").code == 7
     assert transcript("events", "-w", "-o", "json").code == 2

@@ -40,9 +40,8 @@ def test_the_list(shop_transcript):
     shop_transcript("instances", "--workload", "web", "--location", "dfw", "--no-headers")
     shop_transcript("inst", "--status", "failed,pending", "-o", "wide")
     shop_transcript("inst", "list", "--city=SIN", "--status=failed", "-o", "name")
-    shop_transcript("inst", "--workload", "nothing")
+    shop_transcript("inst", "--workload", "broken", "--city", "DFW")
     shop_transcript("inst", "-n", "empty")
-    shop_transcript("inst", "-n", "empty", "--workload", "web")
 
 
 def test_json_respects_the_filters(fleet):
@@ -103,6 +102,8 @@ def test_mistakes(shop_transcript):
     assert shop_transcript("instances", "describe", "nothing", "-o", "json").code == 7
     assert shop_transcript("instances", "--status", "runing").code == 2
     assert shop_transcript("instances", "-w", "-o", "json").code == 2
+    assert shop_transcript("instances", "--workload", "wbe").code == 7
+    assert shop_transcript("instances", "--city", "DFX", "-w").code == 7
     assert shop_transcript("instances", "delete", "web-default-dfw-9", "-y").code == 7
     assert shop_transcript("instances", "delete", "web-default-dfw-0").code == 2
     assert shop_transcript("instances", "describe", "web-default-dfw-0\x1b[2J").code == 7

@@ -116,6 +116,7 @@ def test_a_lack_of_quota_described(fleet):
 @pytest.mark.usefixtures("fleet")
 def test_mistakes(shop_transcript):
     """Each names what to type instead."""
+    assert shop_transcript("wl", "--city", "DFX").code == 7
     assert shop_transcript("workloads", "describe", "wbe").code == 7
     assert shop_transcript("workloads", "get", "nothing").code == 7
     assert shop_transcript("workloads", "--health", "degarded").code == 2

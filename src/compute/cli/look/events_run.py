@@ -20,6 +20,7 @@ from compute.cli.output.formats import show_data
 from compute.cli.shell.prompts import notify
 from compute.cli.shell.session import Session, in_project
 from compute.cli.streams import has_reader, show
+from compute.cli.understand.city_faults import refuse_unknown_cities
 from compute.views.events import (
     EventFilter,
     EventOrigins,
@@ -76,6 +77,8 @@ async def _events(session: Session, request: _Request) -> None:
     lines = known.lines()
     if request.name and workload is None:
         await _explain_absence(session, request.name, lines)
+    if not lines:
+        await refuse_unknown_cities(session, request.cities)
     shown = _shower(session, request, lines)
     shown(lines)
     if not request.watch and not lines and request.output in _TABLES:

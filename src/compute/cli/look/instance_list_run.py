@@ -6,6 +6,7 @@ from typing import Final
 import click
 import msgspec
 
+from compute.cli.change.existing_workload import read_workload
 from compute.cli.exits import Exit
 from compute.cli.invocation import typed
 from compute.cli.look.contact_notices import ContactNotices
@@ -16,6 +17,7 @@ from compute.cli.output.instance_screens import instance_screen
 from compute.cli.shell.prompts import notify
 from compute.cli.shell.session import Session, in_project
 from compute.cli.streams import has_reader, show
+from compute.cli.understand.city_faults import refuse_unknown_cities
 from compute.decide.instance_state import InstanceState
 from compute.views.instance_reading import (
     INSTANCE_KINDS,
@@ -67,6 +69,8 @@ async def _list(session: Session, wanted: _Wanted) -> None:
     reader = ProjectReader(session.client, session.namespace)
     now = session.now()
     found = await read_instances(reader, wanted.filter, now)
+    if not found.views:
+        await _refuse_unknown(session, wanted.filter)
     if wanted.output not in _TABLES:
         show_views("instance", found.views, list(found.views), wanted.output)
     elif found.views:
@@ -89,8 +93,16 @@ def _explain_absence(session: Session, wanted: InstanceFilter, found: InstanceLi
         notify(f"Deploy some with: {typed('compute deploy web --image IMAGE --city CITY')}")
 
 
+async def _refuse_unknown(session: Session, wanted: InstanceFilter) -> None:
+    """Refuse a name or a code that does not exist: it is a slip, and not an empty list."""
+    if wanted.workload:
+        await read_workload(session, wanted.workload)
+    await refuse_unknown_cities(session, wanted.cities)
+
+
 async def _follow(session: Session, wanted: _Wanted) -> None:
     """Show the Instances again at each change, until the user ends it."""
+    await _refuse_unknown(session, wanted.filter)
     reader = ProjectReader(session.client, session.namespace)
     screen = instance_screen(wanted.output)
     try:

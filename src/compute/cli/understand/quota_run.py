@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
-from compute.api.networking import LocationBinding
-from compute.cli.exits import Exit, Failure
+from compute.cli.exits import Exit
 from compute.cli.output import phrases
 from compute.cli.output.formats import show_data
 from compute.cli.output.tables import indented, plain, table
@@ -14,12 +13,10 @@ from compute.cli.output.terminal import width
 from compute.cli.shell.prompts import notify
 from compute.cli.shell.session import Session, in_project
 from compute.cli.streams import show
-from compute.cli.understand.city_faults import city_fault
-from compute.decide import city_use
+from compute.cli.understand.city_faults import refuse_unknown_cities
 from compute.decide.quota.units import order, unit_of
 from compute.views.project.quota import QuotaRow, QuotaView, QuotaWaiter, quota_view
 from compute.views.project.quota_reading import QuotaReader
-from compute.views.reading import ProjectReader
 
 _HEADERS: Final = ("RESOURCE", "UNIT", "LIMIT", "USED", "AVAILABLE", "USAGE")
 _WAITING: Final = ("INSTANCE", "CITY", "SINCE", "REASON", "NEEDS")
@@ -52,15 +49,8 @@ async def _check_cities(session: Session, cities: Sequence[str], view: QuotaView
     """Refuse a code that no city has. In a city that is known there may just be nothing."""
     there = {*view.cities, *(each.city for each in view.waiting)}
     empty = [code for code in cities if code not in there]
-    if not empty:
-        return
-    reader = ProjectReader(session.client, session.namespace)
-    offered = city_use.offered(await reader.if_served(LocationBinding) or ())
+    await refuse_unknown_cities(session, empty)
     for code in empty:
-        if fault := city_fault(code, offered):
-            raise Failure(
-                fault, Exit.NOT_FOUND, next_step="compute cities", reason="NotFound", city=code
-            )
         notify(f"Nothing runs in {code}.")
 
 
