@@ -9,6 +9,15 @@ from kubekit.api.excerpt import excerpt
 
 _LONGEST_CODE: Final = 4  # letters that are compared with codes; more are the name of a city
 _ALIKE: Final = 0.6
+# Codes of further airports, and of cities with several, by the code that the city has here.
+_FURTHER: Final = {
+    "BER": "SXF TXL", "BKK": "DMK", "CDG": "ORY PAR", "DFW": "DAL", "EZE": "AEP BUE", "FCO": "CIA ROM",
+    "GRU": "CGH SAO", "HND": "NRT TYO", "IAD": "DCA BWI WAS", "IAH": "HOU", "ICN": "GMP SEL",
+    "IST": "SAW", "JFK": "LGA NYC", "KIX": "ITM OSA", "LAX": "BUR ONT SNA", "LHR": "LCY LGW LON LTN STN",
+    "MIA": "FLL", "MXP": "LIN MIL", "ORD": "CHI MDW", "PEK": "BJS PKX", "PVG": "SHA", "SFO": "OAK",
+    "YUL": "YMQ", "YYZ": "YTO YTZ",
+}  # fmt: skip
+_HERE: Final = {other: code for code, others in _FURTHER.items() for other in others.split()}
 _BY_NAME: Final = {city.name: code for code, city in CITIES.items()}
 
 
@@ -18,13 +27,18 @@ def fault(code: str) -> str | None:
         return None
     near = _nearest(code)
     if near is None:
-        hint = "write the code of an airport of the city, such as DFW, LHR or SIN"
+        hint = (
+            f"the {len(CITIES)} known cities have the code of one airport each, such as DFW, LHR or SIN; "
+            "for the name of a city, its code is suggested"
+        )
     else:
         hint = f"did you mean {near} ({CITIES[near].name})?"
     return f"no city has the code {excerpt(code)}; {hint}"
 
 
 def _nearest(text: str) -> str | None:
+    if text.upper() in _HERE:
+        return _HERE[text.upper()]
     if len(text) > _LONGEST_CODE:
         name = nearest(text, _BY_NAME)
         return None if name is None else _BY_NAME[name]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from compute.api.cities import CITIES
 from compute.decide import city_codes
 
 
@@ -19,6 +20,8 @@ def test_a_known_code_has_no_fault(code):
         ("DWF", "DFW (Dallas)"),
         ("DFWW", "DFW (Dallas)"),
         ("LHX", "LAX (Los Angeles)"),
+        ("NRT", "HND (Tokyo)"),
+        ("lgw", "LHR (London)"),
         ("LONDON", "LHR (London)"),
         ("Sao Paulo", "GRU (São Paulo)"),
     ],
@@ -34,5 +37,14 @@ def test_what_is_like_no_city_is_refused_with_an_example(code):
     """Whatever its length."""
     why = city_codes.fault(code)
     assert why is not None
-    assert why.endswith("write the code of an airport of the city, such as DFW, LHR or SIN")
-    assert len(why) < 200
+    assert why.endswith(
+        "; the 222 known cities have the code of one airport each, such as DFW, LHR or SIN; "
+        "for the name of a city, its code is suggested"
+    )
+    assert len(why) < 300
+
+
+def test_a_further_airport_is_that_of_a_known_city():
+    """And has no city of its own."""
+    assert set(city_codes._HERE.values()) <= set(CITIES)
+    assert set(city_codes._HERE).isdisjoint(CITIES)
