@@ -21,6 +21,7 @@ from kubekit.api.errors import ApiError, NotFound, Unauthorized, Unavailable
 from kubekit.client.client import Client
 from kubekit.client.connection import Misconfigured, NoCredentials
 from kubekit.client.http.client import HttpClient
+from kubekit.client.http.failures import NotSent
 from kubekit.client.http.settings import HttpSettings
 from kubekit.environment import ExecutionEnvironment
 
@@ -63,11 +64,25 @@ def explained(error: ApiError, target: Target) -> Failure:
             next_step=_with_data("compute up --detach", target),
             reason=error.reason,
         )
+    if isinstance(error.__cause__, NotSent):
+        return _not_reached(target, error, error.__cause__)
     if isinstance(error, Unauthorized) and not isinstance(error, NoCredentials):
         return _not_accepted(target, error)
     if isinstance(error, NotFound) and not (error.details and error.details.name):
         return _not_served(target, error)
     return failure_of(error, target.project)
+
+
+def _not_reached(target: Target, error: ApiError, why: NotSent) -> Failure:
+    """Nothing was sent, so which request it was does not matter."""
+    server = platform_of(target.server)
+    cause = why.why.removeprefix(f"no connection to {server}: ")
+    return Failure(
+        f"the server {server} cannot be reached: {cause}",
+        Exit.UNKNOWN,
+        next_step="compute doctor",
+        reason=error.reason,
+    )
 
 
 def _not_accepted(target: Target, error: Unauthorized) -> Failure:
