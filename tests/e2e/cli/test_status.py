@@ -155,3 +155,9 @@ def test_a_status_that_is_watched_is_printed_again_after_a_change(compute, name)
 
 def test_only_lines_can_be_watched(shop_transcript):
     assert shop_transcript("status", "web", "-w", "-o", "json").code == 2
+
+
+def test_a_rollout_in_lines_has_its_revision(fleet):
+    """From the first line on."""
+    done = fleet("rollout", "status", "web", "-o", "jsonl")
+    assert [json.loads(line)["revision"] for line in done.stdout.splitlines()] == [1]

@@ -37,6 +37,7 @@ from compute.decide.progress import (
     ending,
     observe,
 )
+from compute.views.live_history import LiveHistory
 from compute.views.live_rollout import LiveRollout, WorkloadGone, live_rollout
 from compute.views.reading import ProjectReader
 from compute.views.rollouts import RolloutView, rollout_view
@@ -145,11 +146,12 @@ async def _until_ended(
     cities: Collection[str],
     screen: RolloutScreen,
 ) -> EndedRollout:
+    history = LiveHistory(ProjectReader(session.client, session.namespace))
     while True:
         rollout = await live.step()
         rollout = rollout.only(cities) if cities else rollout
         now = session.now()
-        view = rollout_view(live.snapshot, rollout, now)
+        view = rollout_view(live.snapshot, rollout, now, await history.of(live.snapshot.workload))
         screen.show(view, now)
         waiting = waiting.after(view.verdict, now)
         how = ending(view.verdict, waiting, now, _TIMEOUTS)

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import datetime
 from typing import Final
 
@@ -18,6 +17,7 @@ from compute.cli.shell.session import Session
 from compute.cli.streams import has_reader, show
 from compute.decide.health import MOVING
 from compute.views.live import LiveObjects, live_objects
+from compute.views.live_history import LiveHistory
 from compute.views.reading import ProjectObjects, ProjectReader
 from compute.views.workloads import (
     CityView,
@@ -27,12 +27,9 @@ from compute.views.workloads import (
     workload_views,
     worst_first,
 )
-from kubekit.api.errors import InternalError, Timeout, TooManyRequests, Unavailable
-from kubekit.api.kinds.core import ConfigMap
 
 _KINDS: Final = (Workload, WorkloadDeployment, Instance)
 _TICK: Final = 1.0  # seconds between two drawings while nothing changes
-_PASSING: Final = (Unavailable, Timeout, TooManyRequests, InternalError)
 
 
 async def follow_status(session: Session, name: str, output: str) -> None:
@@ -63,21 +60,20 @@ class LiveStatuses:
         self._session = session
         self._live = live
         self._name = name
-        self._reader = ProjectReader(session.client, session.namespace)
-        self._version: tuple[int, int] | None = None
-        self._history: ConfigMap | None = None
+        self._history = LiveHistory(ProjectReader(session.client, session.namespace))
 
     async def views(self) -> Sequence[WorkloadView]:
         """The Workloads as they are now, the worst first. One that is named has its revision."""
         now = self._session.now()
         deployments, instances = self._live.all(WorkloadDeployment), self._live.all(Instance)
         if self._name:
-            workload = await self._named()
+            workload = self._named()
+            history = await self._history.of(workload)
             owned = ProjectObjects((workload,), deployments, instances).of(workload)
-            return [workload_view(workload, owned.deployments, owned.instances, now, self._history)]
+            return [workload_view(workload, owned.deployments, owned.instances, now, history)]
         return worst_first(workload_views(self._live.all(Workload), deployments, instances, now))
 
-    async def _named(self) -> Workload:
+    def _named(self) -> Workload:
         workload = self._live.find(Workload, self._name)
         if workload is None:
             raise Failure(
@@ -86,11 +82,6 @@ class LiveStatuses:
                 next_step="compute workloads",
                 reason="NotFound",
             )
-        version = workload.metadata.generation, workload.status.observed_generation
-        if version != self._version:  # a revision is recorded between the two
-            with suppress(*_PASSING):  # what was read before is shown until the server answers
-                self._history = await self._reader.known_history(self._name)
-                self._version = version
         return workload
 
 
