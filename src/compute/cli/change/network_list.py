@@ -10,7 +10,7 @@ from compute.cli.shell.commands import command as compute_command
     exits=(Exit.UNKNOWN,),
     target=True,
 )
-@output_option("table", "wide", "json", "yaml", "name")
+@output_option("table", "wide", "json", "yaml", "name", "jsonl")
 def command(output: str) -> int:
     """List the networks of the project, whether each can be used, and which workloads use it."""
     from compute.cli.change.network_list_run import run  # noqa: PLC0415 -- not for help

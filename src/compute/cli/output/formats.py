@@ -56,7 +56,7 @@ def show_data(value: object, output: str) -> None:
         case "yaml":
             show(as_yaml(data))
         case "jsonl":
-            for line in data if isinstance(data, list) else [data]:
+            for line in data if isinstance(data, list | tuple) else [data]:
                 show(json.dumps(line))
         case _:
             raise AssertionError(f"{output} is not a format for programs")

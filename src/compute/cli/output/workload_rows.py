@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from compute.cli.output import phrases
-from compute.cli.output.tables import fitting, table
+from compute.cli.output.tables import fitting, plain, table
 from compute.cli.output.terminal import styled, width
 from compute.decide.health import HealthStatus
 from compute.views.workloads import RevisionSummary, WorkloadView
@@ -81,7 +81,7 @@ def revision(active: RevisionSummary | None, now: datetime) -> str:
         return "none recorded yet"
     by = f" by {active.actor}" if active.actor else ""
     when = f", {phrases.ago(active.at, now)}" if active.at else ""
-    note = f' "{active.note}"' if active.note else ""
+    note = f' "{plain(active.note)}"' if active.note else ""
     return f"{active.number} ({active.changes}{by}{when}){note}"
 
 

@@ -24,6 +24,7 @@ FIRST_OF_A_PATH: Final = frozenset({"spec", "status", "metadata"})
 _WORKLOAD: Final = "workload"
 _MOST: Final = 3
 _ALIKE: Final = 0.6
+_ALIKE_WORDS: Final = 0.7  # of many words, one is always a little alike
 _AS_LIKELY: Final = 0.1  # how much less alike another word may be than the nearest
 _LONGEST: Final = 64  # characters that are compared
 
@@ -59,11 +60,11 @@ def nearest_words(word: str) -> tuple[str, ...]:
     """The words that were probably meant, the likeliest first; each as it is written."""
     by_case = {known.casefold(): known for known in words()}
     typed = word.casefold()[:_LONGEST]
-    near = difflib.get_close_matches(typed, by_case, _MOST, _ALIKE)
+    near = difflib.get_close_matches(typed, by_case, _MOST, _ALIKE_WORDS)
     if not near:
         return ()
     least = difflib.SequenceMatcher(None, near[0], typed).ratio() - _AS_LIKELY
-    likely = difflib.get_close_matches(typed, near, _MOST, max(least, _ALIKE))
+    likely = difflib.get_close_matches(typed, near, _MOST, max(least, _ALIKE_WORDS))
     return tuple(by_case[each] for each in likely)
 
 

@@ -7,7 +7,7 @@ from compute.cli.shell.commands import command as compute_command
 @compute_command(
     examples=("compute instance-types", "compute instance-types list -o json"), target=True
 )
-@output_option("table", "json", "yaml", "name")
+@output_option("table", "json", "yaml", "name", "jsonl")
 def command(output: str) -> int:
     """List the sizes of instances.
 

@@ -17,7 +17,7 @@ from compute.cli.shell.parameters import city_option
 )
 @city_option
 @click.option("--constrained", is_flag=True, help="Only what is used up, or too little.")
-@output_option("table", "json", "yaml")
+@output_option("table", "json", "yaml", "jsonl")
 def command(*, cities: Sequence[str], constrained: bool, output: str) -> int:
     """Show the quota of the project, its use per city, and what waits for more.
 

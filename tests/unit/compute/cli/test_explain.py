@@ -111,6 +111,7 @@ def test_without_an_argument_it_says_what_can_be_explained(explain):
 @pytest.mark.parametrize(
     ("word", "cause", "next_step"),
     [
+        ("Nope", "nothing is known about Nope", "compute explain"),
         (
             "ImageUnavailble",
             "nothing is known about ImageUnavailble; did you mean ImageUnavailable?",

@@ -3,7 +3,7 @@
 import pytest
 
 from compute.cli.output import phrases
-from compute.cli.output.formats import show_names
+from compute.cli.output.formats import show_data, show_names
 from compute.cli.output.tables import fitting, plain, table
 from compute.cli.output.workload_rows import revision
 from compute.cli.shell.prompts import notify
@@ -83,3 +83,16 @@ def test_the_cause_is_what_stays(most, shown, why, last):
 def test_a_cause_that_is_short_takes_no_room():
     """A column is not left out for the sake of a dash."""
     assert fitting(("A", "B", "WHY"), [("1", "2", "-")], 13, ("B",))[0] == ["A", "B", "WHY"]
+
+
+@pytest.mark.parametrize("make", [list, tuple])
+def test_a_list_is_one_document_a_line(capsys, make):
+    """Whatever kind of sequence a view has."""
+    show_data(make([{"a": 1}, {"a": 2}]), "jsonl")
+    assert capsys.readouterr().out == '{"a": 1}\n{"a": 2}\n'
+
+
+def test_a_note_of_several_lines_is_one():
+    """A quoted note is the same wherever it is shown."""
+    active = RevisionSummary(number=1, changes="image", actor="", note="a\nb", at="", healthy=True)
+    assert revision(active, NOW) == '1 (image) "a\\nb"'

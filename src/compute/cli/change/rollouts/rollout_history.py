@@ -24,7 +24,7 @@ from compute.cli.shell.parameters import workload_argument
     shell_complete=values.revisions,
     help="Show the whole spec of this revision, and its differences from the one before.",
 )  # fmt: skip
-@output_option("table", "wide", "json", "yaml", "name")
+@output_option("table", "wide", "json", "yaml", "name", "jsonl")
 def command(name: str, revision: int | None, output: str) -> int:
     """List the revisions of a workload: what changed, who changed it, and where each runs now.
 

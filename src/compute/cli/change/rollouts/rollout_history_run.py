@@ -140,7 +140,7 @@ def _wide_row(view: RevisionView, now: datetime) -> tuple[str, ...]:
 def _show_one(view: RevisionDiffView, now: datetime, output: str) -> None:
     if output == "name":
         show_names("revision", [str(view.revision.rev)])
-    elif output in {"json", "yaml"}:
+    elif output in {"json", "yaml", "jsonl"}:
         show_data(view, output)
     else:
         show("\n".join(_page(view, now)))

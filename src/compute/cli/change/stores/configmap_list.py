@@ -10,7 +10,7 @@ from compute.cli.shell.commands import command as compute_command
     exits=(Exit.UNKNOWN,),
     target=True,
 )
-@output_option("table", "wide", "json", "yaml", "name")
+@output_option("table", "wide", "json", "yaml", "name", "jsonl")
 def command(output: str) -> int:
     """List ConfigMaps with their keys, and the workloads that use them. Values are not shown."""
     from compute.cli.change.stores.configmap_list_run import run  # noqa: PLC0415 -- not for help

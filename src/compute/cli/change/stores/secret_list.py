@@ -8,7 +8,7 @@ from compute.cli.shell.commands import command as compute_command
 @compute_command(
     examples=("compute secrets", "compute secrets list -o wide"), exits=(Exit.UNKNOWN,), target=True
 )
-@output_option("table", "wide", "json", "yaml", "name")
+@output_option("table", "wide", "json", "yaml", "name", "jsonl")
 def command(output: str) -> int:
     """List Secrets with their keys, and the workloads that use them. Values are not shown."""
     from compute.cli.change.stores.secret_list_run import run  # noqa: PLC0415 -- not for help

@@ -10,7 +10,7 @@ from compute.cli.shell.commands import command as compute_command
     examples=("compute cities", "compute cities list --all", "compute cities -o json"), target=True
 )
 @click.option("--all", "everywhere", is_flag=True, help="Also cities that are not offered.")
-@output_option("table", "json", "yaml", "name")
+@output_option("table", "json", "yaml", "name", "jsonl")
 def command(*, everywhere: bool, output: str) -> int:
     """List the cities that the project can use.
 
