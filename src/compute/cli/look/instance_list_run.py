@@ -6,7 +6,6 @@ from typing import Final
 import click
 import msgspec
 
-from compute.cli.change.existing_workload import read_workload
 from compute.cli.exits import Exit
 from compute.cli.invocation import typed
 from compute.cli.look.contact_notices import ContactNotices
@@ -17,7 +16,6 @@ from compute.cli.output.instance_screens import instance_screen
 from compute.cli.shell.prompts import notify
 from compute.cli.shell.session import Session, in_project
 from compute.cli.streams import has_reader, show
-from compute.cli.understand.city_faults import refuse_unknown_cities
 from compute.decide.instance_state import InstanceState
 from compute.views.instance_reading import (
     INSTANCE_KINDS,
@@ -95,6 +93,11 @@ def _explain_absence(session: Session, wanted: InstanceFilter, found: InstanceLi
 
 async def _refuse_unknown(session: Session, wanted: InstanceFilter) -> None:
     """Refuse a name or a code that does not exist: it is a slip, and not an empty list."""
+    if not (wanted.workload or wanted.cities):
+        return
+    from compute.cli.change.existing_workload import read_workload  # noqa: PLC0415 -- only then
+    from compute.cli.understand.city_faults import refuse_unknown_cities  # noqa: PLC0415 -- as above
+
     if wanted.workload:
         await read_workload(session, wanted.workload)
     await refuse_unknown_cities(session, wanted.cities)

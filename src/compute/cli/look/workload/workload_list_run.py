@@ -14,7 +14,6 @@ from compute.cli.output.workload_rows import fleet_line, workload_table
 from compute.cli.shell.prompts import notify
 from compute.cli.shell.session import Session, in_project
 from compute.cli.streams import show
-from compute.cli.understand.city_faults import refuse_unknown_cities
 from compute.decide.health import HealthStatus, severity
 from compute.views.reading import ProjectReader
 from compute.views.workloads import WorkloadView, workload_views, worst_first
@@ -64,7 +63,9 @@ async def _list(session: Session, wanted: _Wanted) -> None:
     now = session.now()
     known = await _views(session, wanted)
     views = sorted_views(filter(lambda view: _admits(wanted, view), known), wanted.order)
-    if not views:
+    if wanted.cities and not views:
+        from compute.cli.understand.city_faults import refuse_unknown_cities  # noqa: PLC0415 -- only then
+
         await refuse_unknown_cities(session, wanted.cities)
     if wanted.output not in _TABLES:
         show_views("workload", views, views, wanted.output)
