@@ -13,7 +13,7 @@ from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.quota import ResourceClaim
 from compute.api.resource_manager import Project
 from compute.app import links
-from compute.app.parts import Host, PartClients, RunningParts, ClusterView
+from compute.app.parts import ClusterView, Host, PartClients, RunningParts
 from compute.app.planes import HUB, PlaneRef, Role
 from compute.app.project_clusters import ProjectReconciler, projects_controller
 from compute.app.sites import CellSite

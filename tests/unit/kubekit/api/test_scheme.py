@@ -1,6 +1,5 @@
 """The registry: which class reads what, and what is said when none can."""
 
-
 import msgspec
 import pytest
 

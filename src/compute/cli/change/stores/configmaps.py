@@ -6,7 +6,8 @@ from compute.cli.shell.groups import Entry, LazyGroup
 
 _COMMANDS: Final = {
     "list": Entry(
-        "compute.cli.change.stores.configmap_list", "List ConfigMaps: keys, and which workloads use them."
+        "compute.cli.change.stores.configmap_list",
+        "List ConfigMaps: keys, and which workloads use them.",
     ),
     "set": Entry(
         "compute.cli.change.stores.configmap_set",

@@ -9,7 +9,8 @@ _COMMANDS: Final = {
         "compute.cli.change.stores.secret_list", "List Secrets: keys, and which workloads use them."
     ),
     "set": Entry(
-        "compute.cli.change.stores.secret_set", "Set values of a Secret; create it where there is none."
+        "compute.cli.change.stores.secret_set",
+        "Set values of a Secret; create it where there is none.",
     ),
 }
 
