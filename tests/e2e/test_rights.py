@@ -244,7 +244,9 @@ def test_the_kubeconfig_is_printed_and_nothing_else(data):
     assert yaml.safe_load(done.stdout)["current-context"] == "project-shop"
     code, printed = users("add", "eve", "--project=shopp", f"--data={data}")
     assert code == 7
-    assert re.fullmatch(r"Error: there is no project shopp; projects: .*demo, shop\n", printed)
+    assert re.fullmatch(
+        r"Error: there is no project shopp; projects: .*demo, shop\nNext:  compute .*\n", printed
+    )
     code, printed = users("add", "eve/1", "--project=shop", f"--data={data}")
     assert code == 2
     assert "a user of a project may not have / or % in the name: eve/1" in printed

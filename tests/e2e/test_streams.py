@@ -31,11 +31,14 @@ def shell(command: str, **environment: str) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
+EMPTY = "Error: stdin: there is no document in it\nNext:  compute explain workload\n"
+
+
 @pytest.mark.parametrize(
     ("command", "expected"),
     [
-        (f"{PLAN} -f - <&-", (1, "", "Error: stdin: there is no document in it\n")),
-        (f"{PLAN} -f - </dev/null", (1, "", "Error: stdin: there is no document in it\n")),
+        (f"{PLAN} -f - <&-", (1, "", EMPTY)),
+        (f"{PLAN} -f - </dev/null", (1, "", EMPTY)),
         (f"{PLAN} -f {EDGE} >&-", (0, "", "")),
         (f"{PLAN} -f none.yaml 2>&-", (1, "", "")),
         (f"{PLAN} -f {EDGE} <&- >&- 2>&-", (0, "", "")),

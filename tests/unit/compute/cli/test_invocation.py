@@ -4,17 +4,9 @@ import sys
 
 import pytest
 
-from compute.cli import invocation
 from compute.cli.invocation import program, repeat_flag, spelled, typed
 
 STEP = "Run `compute rollout undo web`, or see `compute --help`; `compute down` stops it."
-
-
-@pytest.fixture(autouse=True)
-def _no_flags():
-    invocation.forget_flags()
-    yield
-    invocation.forget_flags()
 
 
 @pytest.mark.parametrize(

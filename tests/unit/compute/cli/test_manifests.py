@@ -152,7 +152,7 @@ def test_a_missing_file_is_named(tmp_path):
     """A path that cannot be opened is named with the reason."""
     with pytest.raises(Failure, match=r"none\.yaml: cannot be read: No such file or directory"):
         manifests.read(str(tmp_path / "none.yaml"))
-    with pytest.raises(Failure, match="there is no manifest in it, such as web.yaml"):
+    with pytest.raises(Failure, match=r"there is no manifest in it, such as web\.yaml"):
         manifests.read(str(tmp_path))
     with pytest.raises(Failure, match=r"^'': cannot be read: Is a directory"):
         manifests.read("")
