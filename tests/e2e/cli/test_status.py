@@ -138,7 +138,7 @@ def test_a_status_that_is_watched_is_printed_again_after_a_change(compute, name)
         while one.stdout.readline().split()[:1] != ["LHR"]:
             pass
         assert compute("destroy", name, "-y").code == 0
-        changes = []
+        changes: list[str] = []
         while changes[-1:] != ["gone"]:
             line = next(lines)
             changes += [line["change"]] if line["workload"]["name"] == name else []
