@@ -82,8 +82,14 @@ def test_the_certificate_of_the_server_stays(data, capsys):
         (("add", "project:shop:admin"), "are reserved: project:shop:admin"),
         (("add", "eve", "--group", "system:masters"), "are reserved: system:masters"),
         (("add", "alice", "--role", "viewer"), "a role needs --project PROJECT"),
-        (("add", "alice", "--project", "shop"), "is not running\nNext:  compute up --detach --data"),
-        (("remove", "alice", "--project", "shop"), "is not running\nNext:  compute up --detach --data"),
+        (
+            ("add", "alice", "--project", "shop"),
+            "is not running\nNext:  compute up --detach --data",
+        ),
+        (
+            ("remove", "alice", "--project", "shop"),
+            "is not running\nNext:  compute up --detach --data",
+        ),
         (("revoke", "zz"), "zz is not a serial number"),
     ],
     ids=[

@@ -2,7 +2,13 @@ from datetime import timedelta
 
 import pytest
 
-from compute.decide.progress import PhaseTimeouts, RolloutEnding, RolloutVerdict, RolloutWait, ending
+from compute.decide.progress import (
+    PhaseTimeouts,
+    RolloutEnding,
+    RolloutVerdict,
+    RolloutWait,
+    ending,
+)
 from tests.support.compute.builders import NOW
 
 TIMEOUTS = PhaseTimeouts()
