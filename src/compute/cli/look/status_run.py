@@ -1,9 +1,7 @@
 """What `compute status` does."""
 
 import asyncio
-import sys
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Final
 
 import click
@@ -12,16 +10,9 @@ from compute.cli.change.existing_workload import read_workload
 from compute.cli.exits import Exit
 from compute.cli.invocation import typed
 from compute.cli.look.interruption import ends_on_interrupt
-from compute.cli.output import phrases
-from compute.cli.output.city_rows import (
-    STATUS_HEADERS,
-    city_table,
-    next_steps,
-    status_row,
-)
 from compute.cli.output.formats import show_views
-from compute.cli.output.tables import plain
-from compute.cli.output.workload_rows import fleet_line, fleet_table, revision
+from compute.cli.output.status_screens import no_workloads, workload_screen
+from compute.cli.output.workload_rows import fleet_line, fleet_table
 from compute.cli.shell.prompts import notify
 from compute.cli.shell.session import Session, in_project
 from compute.cli.streams import show
@@ -43,7 +34,7 @@ def run(name: str | None, output: str, *, watch: bool) -> int:
             f"-w does not go with {output}; use table or jsonl", param_hint="'-o'"
         )
     if watch:
-        from compute.cli.look.status_watch import follow_status  # noqa: PLC0415 -- it imports this
+        from compute.cli.look.status_watch import follow_status  # noqa: PLC0415 -- only to watch
 
         with ends_on_interrupt():
             in_project(lambda session: follow_status(session, name or "", output))
@@ -64,7 +55,7 @@ async def _one(session: Session, name: str, output: str) -> Exit:
         objects.workloads[0], objects.deployments, objects.instances, now, revisions
     )
     if output in {"table", "wide"}:
-        show("\n".join(workload_screen(view, session, now)))
+        show("\n".join(workload_screen(view, session.target, now)))
     else:
         show_views("workload", [view], view, output)
     return Exit.OK
@@ -83,41 +74,9 @@ async def _all(session: Session, output: str) -> Exit:
         notify(f"\n{fleet_line(views)}")
         _suggest(views)
     else:
-        notify(_nothing(session))
+        notify(no_workloads(session.target))
         notify(f"Deploy one with: {typed('compute deploy web --image IMAGE --city CITY')}")
     return Exit.OK
-
-
-def fleet_screen(views: Sequence[WorkloadView], session: Session, now: datetime) -> list[str]:
-    """All Workloads, as lines."""
-    if not views:
-        return [_nothing(session)]
-    return [*fleet_table(views, now, wide=False).split("\n"), "", fleet_line(views)]
-
-
-def _nothing(session: Session) -> str:
-    return f"There are no workloads {session.target.inside}, namespace {session.namespace}."
-
-
-def workload_screen(view: WorkloadView, session: Session, now: datetime) -> list[str]:
-    """All about one Workload, as lines: the header, a row for each city, and what to type next."""
-    lines = [
-        ("Workload", f"{view.name} {session.target.inside}, namespace {view.namespace}"),
-        ("Health", _health(view)),
-        ("Image", view.images or "none: a virtual machine"),
-        ("Type", f"{view.runtime}/{view.instance_type}"),
-        ("Revision", revision(view.revision, now)),
-        ("Created", f"{phrases.age(view.created_at, now)} ago"),
-    ]
-    header = [f"{label:<10} {plain(text)}" for label, text in lines]
-    body = city_table(STATUS_HEADERS, [status_row(city, now) for city in view.cities])
-    steps = next_steps(view.worst, sys.stdout)
-    after = ["", "Next steps", *steps] if steps else []
-    return [*header, "", *body, *after]
-
-
-def _health(view: WorkloadView) -> str:
-    return f"{view.health.value}: {view.message}"
 
 
 def _suggest(views: Sequence[WorkloadView]) -> None:

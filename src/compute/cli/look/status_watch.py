@@ -9,9 +9,9 @@ from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.cli.change.existing_workload import read_workload
 from compute.cli.exits import Exit, Failure
 from compute.cli.look.contact_notices import ContactNotices
-from compute.cli.look.status_run import fleet_screen, workload_screen
 from compute.cli.output.formats import show_data
 from compute.cli.output.redraw import RedrawnLines
+from compute.cli.output.status_screens import fleet_screen, workload_screen
 from compute.cli.output.terminal import is_terminal
 from compute.cli.shell.session import Session
 from compute.cli.streams import has_reader, show
@@ -120,8 +120,8 @@ class StatusScreen:
 
     def _lines(self, views: Sequence[WorkloadView], now: datetime) -> list[str]:
         if self._name:
-            return workload_screen(views[0], self._session, now)
-        return fleet_screen(views, self._session, now)
+            return workload_screen(views[0], self._session.target, now)
+        return fleet_screen(views, self._session.target, now)
 
 
 def changes(known: dict[str, WorkloadView], views: Sequence[WorkloadView]) -> list[WorkloadChange]:
