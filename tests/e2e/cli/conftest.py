@@ -2,6 +2,7 @@
 
 import itertools
 import os
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from tests.support.compute.cli_world import make_project
 CITIES = "DFW,LHR,SIN"
 TRANSCRIPTS = Path(__file__).with_name("transcripts")
 NUMBERS = itertools.count(1)
+MADE: Counter[str] = Counter()  # how many projects each module has had in this process
 
 
 @pytest.fixture(scope="session")
@@ -30,8 +32,14 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandLine]:
 
 @pytest.fixture(scope="module")
 def shop(world: CommandLine, request: pytest.FixtureRequest) -> CommandLine:
-    """The command line in a project of the module's own: any name is free, and quota is for ten instances."""
-    project = f"{Path(request.module.__file__).stem.removeprefix('test_').replace('_', '-')}"
+    """The command line in a project of the module's own: any name is free, and quota is for ten instances.
+
+    A worker may run a part of a module, then another one, and then the rest, in a second project.
+    """
+    project = _project_of(request.path)
+    MADE[project] += 1
+    if MADE[project] > 1:
+        project = f"{project}-{MADE[project]}"
     make_project(world.data, project)
     return world.of(COMPUTE_PROJECT=project)
 
@@ -88,4 +96,12 @@ def new_transcript(compute: CommandLine, request: pytest.FixtureRequest) -> Tran
     module = request.path.stem.removeprefix("test_")
     test = request.node.name.removeprefix("test_").replace("/", "_")
     replace = {str(compute.data): "WORLD", str(compute.home): "HOME"}
+    project, usual = compute.variables.get("COMPUTE_PROJECT", ""), _project_of(request.path)
+    if project.startswith(f"{usual}-"):
+        replace[project] = usual
     return Transcript(compute, TRANSCRIPTS / module / f"{test}.txt", replace)
+
+
+def _project_of(module: Path) -> str:
+    """The project of a module's tests."""
+    return module.stem.removeprefix("test_").replace("_", "-")

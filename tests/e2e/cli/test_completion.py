@@ -18,7 +18,7 @@ LINES = [
     ("compute instances --city LH\t", "compute instances --city LHR"),
     ("compute instances --city=SI\t", "compute instances --city=SIN"),
     ("compute instances --city DFW,LH\t", "compute instances --city DFW,LHR"),
-    ("compute config use-project de\t", "compute config use-project demo"),
+    ("compute config use-project dem\t", "compute config use-project demo"),
 ]
 DRIVER = """
 source <(compute completion bash)

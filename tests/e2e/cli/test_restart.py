@@ -20,27 +20,28 @@ def web(shop):
     return shop
 
 
-def hashes(shop) -> dict[str, str]:
+def hashes(shop, workload: str = "web") -> dict[str, str]:
     """The template of each instance."""
-    chosen = ListOptions(label_selector=f"{labels.WORKLOAD_NAME}=web")
+    chosen = ListOptions(label_selector=f"{labels.WORKLOAD_NAME}={workload}")
 
     async def read(client) -> dict[str, str]:
         found = (await client.every(Instance, "default", chosen)).items
         return {i.metadata.name: i.spec.controller.template_hash for i in found}
 
-    return in_plane(shop.data, "project-restart", read)
+    return in_plane(shop.data, f"project-{shop.variables['COMPUTE_PROJECT']}", read)
 
 
-def test_one_city_is_restarted(web, shop_transcript):
+def test_one_city_is_restarted(shop, shop_transcript):
     """The instances of the other city stay, and so does the revision."""
-    before = hashes(web)
-    done = web("restart", "web", "--city", "LHR")
-    after = hashes(web)
+    deployed(shop, "twin", "--city=DFW,LHR", f"--image={GOOD}", revision=1)
+    before = hashes(shop, "twin")
+    done = shop("restart", "twin", "--city", "LHR")
+    after = hashes(shop, "twin")
 
     assert done.code == 0
-    assert done.stdout.startswith("workload/web restarted in LHR\n")
-    assert {name for name in before if before[name] != after[name]} == {"web-default-lhr-0"}
-    assert shop_transcript("rollout", "history", "web").code == 0
+    assert done.stdout.startswith("workload/twin restarted in LHR\n")
+    assert {name for name in before if before[name] != after[name]} == {"twin-default-lhr-0"}
+    assert shop_transcript("rollout", "history", "twin").code == 0
 
 
 def test_everything_is_restarted(web, shop_transcript):

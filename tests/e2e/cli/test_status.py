@@ -16,10 +16,11 @@ BROKEN = "registry.example.test/team/does-not-exist:2"
 @pytest.fixture(scope="module")
 def fleet(shop):
     """One Workload that serves in three cities, and one whose image does not exist."""
-    make_workload(shop.data, "status", "web", "DFW", "LHR", "SIN")
-    make_workload(shop.data, "status", "broken", "LHR", image=BROKEN)
+    project = shop.variables["COMPUTE_PROJECT"]
+    make_workload(shop.data, project, "web", "DFW", "LHR", "SIN")
+    make_workload(shop.data, project, "broken", "LHR", image=BROKEN)
     assert shop("rollout", "status", "web").code == 0
-    settle(shop.data, "status", Instance, has_reason("ImageUnavailable"))
+    settle(shop.data, project, Instance, has_reason("ImageUnavailable"))
     assert shop("rollout", "status", "broken").code == 4
     return shop
 

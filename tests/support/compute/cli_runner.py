@@ -102,7 +102,7 @@ class CommandLine:
         return Terminal([str(COMPUTE), *arguments], self, columns, lines)
 
     def environment(self, **variables: str) -> dict[str, str]:
-        named = ("COMPUTE_", "DATUM_", "XDG_", "KUBE", "LC_", "LANG")
+        named = ("COMPUTE_", "DATUM_", "XDG_", "KUBE", "LC_", "LANG", "COLUMNS", "LINES")
         inherited = {k: v for k, v in os.environ.items() if not k.startswith(named)}
         own = {"HOME": str(self.home), "COMPUTE_DATA": str(self.data), "LANG": "C.UTF-8"}
         return inherited | own | {"NO_COLOR": "1"} | dict(self.variables) | variables
