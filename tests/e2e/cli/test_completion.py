@@ -1,5 +1,6 @@
 """Completion in real shells: what Tab does at the prompt of bash, zsh and fish."""
 
+import shlex
 import shutil
 import subprocess
 
@@ -42,7 +43,8 @@ drive_listed
 
 def start(shell: str, compute: CommandLine) -> Terminal:
     """A shell with a prompt of its own, nothing of the user's, and the script of completion."""
-    path = f"PATH={COMPUTE.parent}:$PATH"
+    folder = shlex.quote(str(COMPUTE.parent))
+    path = f"PATH={folder}:$PATH"
     commands = {
         "bash": ["bash", "--norc", "--noprofile", "-i"],
         "zsh": ["zsh", "-f", "-i"],
@@ -55,7 +57,7 @@ def start(shell: str, compute: CommandLine) -> Terminal:
             "source <(compute completion zsh); echo loaded$((1+1))\n"
         ),
         "fish": (
-            f"set -gx PATH {COMPUTE.parent} $PATH; function fish_prompt; echo '> '; end; "
+            f"set -gx PATH {folder} $PATH; function fish_prompt; echo '> '; end; "
             "compute completion fish | source; echo loaded(math 1+1)\n"
         ),
     }

@@ -1,6 +1,7 @@
 """`compute workloads`, on a running world, in a project of its own."""
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -259,7 +260,7 @@ def test_an_editor_that_fails(transcript, site, editors):
 
 def test_others_change_another_field_meanwhile(compute, site, editors):
     """Both changes stand."""
-    other = f"{COMPUTE} workloads set image {site} registry.example.test/team/web:2 --detach 2>&-"
+    other = f"{shlex.quote(str(COMPUTE))} workloads set image {site} registry.example.test/team/web:2 --detach 2>&-"
 
     done = compute("workloads", "edit", site, **editors.script(f"{scaled(2)}; {other}"))
 
@@ -272,7 +273,7 @@ def test_others_change_another_field_meanwhile(compute, site, editors):
 def test_others_change_the_same_field_meanwhile(transcript, compute, site, editors):
     """Nothing is written, the field is named, and the text is kept."""
     mine = 'sed -i "s/team.web:1/team\\/web:3/" "$1"'
-    other = f"{COMPUTE} workloads set image {site} registry.example.test/team/web:2 --detach 2>&-"
+    other = f"{shlex.quote(str(COMPUTE))} workloads set image {site} registry.example.test/team/web:2 --detach 2>&-"
 
     done = transcript("workloads", "edit", site, **editors.script(f"{mine}; {other}"))
 
@@ -285,7 +286,7 @@ def test_others_change_the_same_field_meanwhile(transcript, compute, site, edito
 
 def test_a_workload_that_is_deleted_meanwhile(transcript, site, editors):
     """There is nothing to write to; the text is kept."""
-    other = f"{COMPUTE} workloads delete {site} -y --wait >&- 2>&-"
+    other = f"{shlex.quote(str(COMPUTE))} workloads delete {site} -y --wait >&- 2>&-"
 
     done = transcript("workloads", "edit", site, **editors.script(f"{scaled(2)}; {other}"))
 
