@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 KEYS: Final = ("context", "project", "namespace")  # of `compute.cli.target.settings`
 
 
-@command_of(name="use-project", examples=("compute config use-project demo",))
+@command_of(
+    name="use-project",
+    examples=("compute config use-project demo", "compute config use-project shop"),
+)
 @click.argument("name", metavar="NAME", shell_complete=values.projects)
 def use_project(name: str) -> int:
     """Choose the project of all commands. --project and COMPUTE_PROJECT go before it."""

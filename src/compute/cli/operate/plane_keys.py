@@ -35,7 +35,12 @@ command: Final = LazyGroup(
 
 
 @command_of(
-    name="list", examples=("compute plane keys list --data ~/plane",), exits=(Exit.NOT_FOUND,)
+    name="list",
+    examples=(
+        "compute plane keys list --data ~/plane",
+        "compute plane keys list --data ~/world/planes/core",
+    ),
+    exits=(Exit.NOT_FOUND,),
 )
 @_data
 def names(data: Path) -> int:
@@ -46,7 +51,12 @@ def names(data: Path) -> int:
 
 
 @command_of(
-    name="rotate", examples=("compute plane keys rotate --data ~/plane",), exits=(Exit.NOT_FOUND,)
+    name="rotate",
+    examples=(
+        "compute plane keys rotate --data ~/plane",
+        "compute plane keys rotate --data ~/world/planes/core",
+    ),
+    exits=(Exit.NOT_FOUND,),
 )
 @_data
 def rotate(data: Path) -> int:

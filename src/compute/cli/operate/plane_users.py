@@ -77,7 +77,10 @@ def add(name: str, data: Path, **arguments: object) -> int:
 
 @command_of(
     name="remove",
-    examples=("compute plane users remove alice --project demo",),
+    examples=(
+        "compute plane users remove alice --project demo",
+        "compute plane users remove alice --project demo --data ~/world",
+    ),
     exits=(Exit.NOT_YET, Exit.UNKNOWN, Exit.NOT_FOUND),
 )
 @click.argument("name")
@@ -96,7 +99,10 @@ def remove(name: str, project: str, data: Path) -> int:
     return remove_user(name, project, data)
 
 
-@command_of(name="revoke", examples=("compute plane users revoke 1f3a --data ~/plane",))
+@command_of(
+    name="revoke",
+    examples=("compute plane users revoke 1f3a", "compute plane users revoke 1f3a --data ~/plane"),
+)
 @click.argument("serial")
 @_data
 def revoke(serial: str, data: Path) -> int:

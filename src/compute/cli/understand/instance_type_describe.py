@@ -9,7 +9,10 @@ from compute.cli.shell.commands import command as compute_command
 
 
 @compute_command(
-    examples=("compute instance-types describe d1-standard-2",),
+    examples=(
+        "compute instance-types describe d1-standard-2",
+        "compute instance-types describe datumcloud/d1-standard-2 -o json",
+    ),
     exits=(Exit.NOT_FOUND,),
     target=True,
 )

@@ -6,6 +6,7 @@ import pytest
 
 from compute.cli.exits import Exit
 from compute.cli.root import run
+from compute.cli.shell.commands import ComputeCommand
 from tests.support.compute.printed_commands import all_commands
 
 _FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
@@ -39,5 +40,16 @@ def test_commands_of_a_server_may_not_find_it():
         for path, command in TARGETS
         if getattr(command, "has_target", False)
         and not {Exit.UNKNOWN, Exit.NOT_FOUND} <= set(getattr(command, "exits", ()))
+    ]
+    assert lacking == []
+
+
+def test_every_command_teaches_by_examples():
+    """A purpose in a line, and at least two examples; that they can be typed is tested elsewhere."""
+    lacking = [
+        path
+        for path, command in TARGETS
+        if isinstance(command, ComputeCommand)
+        and (len(command.examples) < 2 or not command.get_short_help_str())
     ]
     assert lacking == []

@@ -10,7 +10,7 @@ from compute.cli.shell.parameters import workload_argument
 
 
 @compute_command(
-    examples=("compute workloads edit web",),
+    examples=("compute workloads edit web", "compute workloads edit web --project shop"),
     exits=(Exit.UNKNOWN, Exit.NOT_FOUND, Exit.CONFLICT),
     target=True,
 )
