@@ -63,7 +63,7 @@ def start(shell: str, compute: CommandLine) -> Terminal:
     }
     terminal = Terminal(commands[shell], compute, 100, 40)
     terminal.type(load[shell])
-    terminal.until("^loaded2")
+    terminal.until(r"^loaded2\s+>")  # what is typed before the prompt is echoed twice
     return terminal
 
 
