@@ -5,6 +5,7 @@ A rollout is also judged while nothing changes, since half a minute without prog
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import datetime
 from typing import Final
 
 from compute.api import labels
@@ -37,6 +38,11 @@ class LiveRollout:
         """The objects of the last step."""
         assert self._snapshot is not None  # there was a step
         return self._snapshot
+
+    @property
+    def lost_since(self) -> datetime | None:
+        """Since when the server cannot be reached; None while it can."""
+        return self._live.lost_since
 
     async def step(self) -> Rollout:
         """The rollout after the next change, or after a second without one."""

@@ -3,9 +3,11 @@
 import signal
 
 import pytest
+from msgspec.structs import replace
 
 from compute.api import annotations
-from kubekit.api.meta import with_metadata
+from compute.api.compute import Workload
+from kubekit.api.meta import with_metadata, with_spec
 from tests.support.compute.cli_runner import CommandLine
 from tests.support.compute.project_objects import create, wanted
 
@@ -40,3 +42,28 @@ def test_a_server_that_is_gone_leaves_the_result_unknown(tmp_path):
     )
     assert lost == "The server cannot be reached; trying again until Ctrl-C.\n"
     assert (wait.returncode, events.returncode) == (5, 130)
+
+
+def test_a_rollout_whose_server_is_gone_has_an_unknown_result(tmp_path):
+    """It says at once that the server is lost, and does not end with what it saw before."""
+    compute = CommandLine(tmp_path, tmp_path / "world")
+    assert compute("up", "--detach", "--port=0", "--cities=DFW").code == 0
+    create(compute, with_scale(wanted("big"), 20))
+    follower = compute.start("rollout", "status", "big", "--timeout", "12s")
+    assert follower.stdout is not None
+    assert follower.stderr is not None
+    follower.stdout.readline()
+    compute("down")
+    lost = follower.stderr.readline()
+    _, rest = follower.communicate(timeout=60)
+
+    assert lost == "The server cannot be reached; trying again. The rollout goes on meanwhile.\n"
+    assert "Error: the result of the rollout of big is not known in DFW; it goes on" in rest
+    assert follower.returncode == 5
+
+
+def with_scale(workload: Workload, least: int) -> Workload:
+    """The Workload with so many instances in each city."""
+    (placement,) = workload.spec.placements
+    scale = replace(placement.scale_settings, min_replicas=least)
+    return with_spec(workload, placements=(replace(placement, scale_settings=scale),))

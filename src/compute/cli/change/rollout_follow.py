@@ -26,6 +26,7 @@ from compute.cli.output.formats import show_data
 from compute.cli.output.rollout_screens import RolloutScreen, screen_for
 from compute.cli.output.tables import plain, table
 from compute.cli.output.terminal import is_terminal
+from compute.cli.shell.contact_notices import ContactNotices
 from compute.cli.shell.prompts import notify
 from compute.cli.shell.session import Session
 from compute.cli.streams import show
@@ -43,6 +44,7 @@ from compute.views.reading import ProjectReader
 from compute.views.rollouts import RolloutView, rollout_view
 
 _TIMEOUTS: Final = PhaseTimeouts()
+_LOST: Final = "The server cannot be reached; trying again. The rollout goes on meanwhile."
 ENDING_CODES: Final = {
     RolloutEnding.FAILED: Exit.FAILED,
     RolloutEnding.PAUSED: Exit.NOT_YET,
@@ -122,7 +124,7 @@ async def ended_rollout(
 async def show_once(session: Session, name: str, *, cities: Collection[str], output: str) -> Exit:
     """Show the rollout as it is now. The code says whether it is done."""
     reader = ProjectReader(session.client, session.namespace)
-    objects, revisions = await asyncio.gather(reader.of_workload(name), reader.history(name))
+    objects, revisions = await asyncio.gather(reader.of_workload(name), reader.known_history(name))
     snapshot = objects.snapshot(session.now())
     rollout = observe(snapshot)
     view = rollout_view(
@@ -147,17 +149,22 @@ async def _until_ended(
     screen: RolloutScreen,
 ) -> EndedRollout:
     history = LiveHistory(ProjectReader(session.client, session.namespace))
+    contact = ContactNotices(live, _LOST)
     while True:
         rollout = await live.step()
         rollout = rollout.only(cities) if cities else rollout
         now = session.now()
         view = rollout_view(live.snapshot, rollout, now, await history.of(live.snapshot.workload))
-        screen.show(view, now)
+        if contact.report():
+            screen.restart()
+        if not contact.lost:
+            screen.show(view, now)
         waiting = waiting.after(view.verdict, now)
         how = ending(view.verdict, waiting, now, _TIMEOUTS)
         if how is not None:
-            revisions = await ProjectReader(session.client, session.namespace).history(view.name)
-            return EndedRollout(how, rollout_view(live.snapshot, rollout, now, revisions))
+            # What was seen before the server was lost is no result.
+            stale = contact.lost and how in {RolloutEnding.BLOCKED, RolloutEnding.TIMED_OUT}
+            return EndedRollout(RolloutEnding.UNKNOWN if stale else how, view)
 
 
 def ended_badly(how: RolloutEnding, view: RolloutView) -> Failure:

@@ -12,11 +12,11 @@ import click
 from compute.api.compute import Workload, WorkloadDeployment
 from compute.cli.change.existing_workload import not_found
 from compute.cli.exits import Exit
-from compute.cli.look.contact_notices import ContactNotices
 from compute.cli.look.interruption import ends_on_interrupt
 from compute.cli.output import terminal
 from compute.cli.output.event_table import EventTable
 from compute.cli.output.formats import show_data
+from compute.cli.shell.contact_notices import ContactNotices
 from compute.cli.shell.prompts import notify
 from compute.cli.shell.session import Session, in_project
 from compute.cli.streams import has_reader, show

@@ -8,11 +8,11 @@ import msgspec
 
 from compute.cli.exits import Exit
 from compute.cli.invocation import typed
-from compute.cli.look.contact_notices import ContactNotices
 from compute.cli.look.interruption import ends_on_interrupt
 from compute.cli.output.formats import show_views
 from compute.cli.output.instance_rows import count_line, instance_table
 from compute.cli.output.instance_screens import instance_screen
+from compute.cli.shell.contact_notices import ContactNotices
 from compute.cli.shell.prompts import notify
 from compute.cli.shell.session import Session, in_project
 from compute.cli.streams import has_reader, show

@@ -8,11 +8,11 @@ from typing import Final
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.cli.change.existing_workload import read_workload
 from compute.cli.exits import Exit, Failure
-from compute.cli.look.contact_notices import ContactNotices
 from compute.cli.output.formats import show_data
 from compute.cli.output.redraw import RedrawnLines
 from compute.cli.output.status_screens import fleet_screen, workload_screen
 from compute.cli.output.terminal import is_terminal
+from compute.cli.shell.contact_notices import ContactNotices
 from compute.cli.shell.session import Session
 from compute.cli.streams import has_reader, show
 from compute.decide.health import MOVING

@@ -39,6 +39,9 @@ class RolloutScreen(Protocol):
     def show(self, view: RolloutView, now: datetime) -> None:
         """Show the rollout as it is now."""
 
+    def restart(self) -> None:
+        """Draw below from now on: something else was printed meanwhile."""
+
     def close(self) -> None:
         """Leave the terminal as it was."""
 
@@ -58,6 +61,9 @@ class SilentScreen:
     def show(self, view: RolloutView, now: datetime) -> None:
         """Nothing."""
 
+    def restart(self) -> None:
+        """Nothing."""
+
     def close(self) -> None:
         """Nothing."""
 
@@ -73,6 +79,9 @@ class JsonLines:
         if news != self._last:
             self._last = news
             show_data(view, "jsonl")
+
+    def restart(self) -> None:
+        """Nothing."""
 
     def close(self) -> None:
         """Nothing."""
@@ -99,6 +108,9 @@ class ChangeLines:
         elif now - self._last_line >= HEARTBEAT:
             self._last_line = now
             show(f"{elapsed}   {still_waiting(view, now)}")
+
+    def restart(self) -> None:
+        """Nothing."""
 
     def close(self) -> None:
         """Nothing."""
@@ -129,6 +141,9 @@ class LiveTable:
 
     def show(self, view: RolloutView, now: datetime) -> None:
         self._lines.draw(self._drawn(view, now))
+
+    def restart(self) -> None:
+        self._lines.restart()
 
     def close(self) -> None:
         self._lines.close()

@@ -1,19 +1,27 @@
 """What a command that follows something says when it loses the server."""
 
-from typing import Final
+from datetime import datetime
+from typing import Final, Protocol
 
 from compute.cli.shell.prompts import notify
-from compute.views.live import LiveObjects
 
 _LOST: Final = "The server cannot be reached; trying again until Ctrl-C."
 _BACK: Final = "The server can be reached again."
 
 
+class Followed(Protocol):
+    """What knows whether the server can be reached."""
+
+    @property
+    def lost_since(self) -> datetime | None: ...
+
+
 class ContactNotices:
     """Says once that the server is lost, and once that it is back."""
 
-    def __init__(self, live: LiveObjects) -> None:
+    def __init__(self, live: Followed, lost: str = _LOST) -> None:
         self._live = live
+        self._sentence = lost
         self.lost = False
 
     def report(self) -> bool:
@@ -21,5 +29,5 @@ class ContactNotices:
         if self.lost == (self._live.lost_since is not None):
             return False
         self.lost = not self.lost
-        notify(_LOST if self.lost else _BACK)
+        notify(self._sentence if self.lost else _BACK)
         return True
