@@ -7,8 +7,10 @@ a project is cleaned up engages the project, although it is not Ready.
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Final
 
 from compute.api.conditions import ConditionType, NeighbourCondition
+from compute.api.permissions import READ, allow
 from compute.api.resource_manager import GROUP, VERSION, Project
 from compute.decide.conditions import find, is_true
 from kubekit.client.client import Client
@@ -21,6 +23,8 @@ from kubekit.runtime.requests import DONE, ClusterName, Request, Result, cluster
 from kubekit.runtime.sources import own
 
 Connect = Callable[[Project], Client]
+
+PERMISSIONS: Final = allow("core", READ, Project)
 
 
 class ProjectReconciler:

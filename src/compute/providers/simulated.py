@@ -3,6 +3,9 @@
 from collections.abc import Iterable
 from typing import Final
 
+from compute.api.compute import Instance
+from compute.api.networking import NetworkBinding, Subnet
+from compute.api.permissions import READ, WATCH, allow, events
 from compute.api.reasons import NeighbourReason
 from compute.providers import settings
 from compute.providers.addresses import Addresses
@@ -17,6 +20,14 @@ from kubekit.runtime.requests import DONE, ClusterName, Request, Result
 from kubekit.runtime.sources import mapped
 
 _WORKERS: Final = ControllerSettings(workers=8)
+
+PERMISSIONS: Final = (
+    *allow("cell", (*READ, "patch"), Instance),
+    *allow("cell", ("patch",), Instance, subresource="status"),
+    *allow("cell", WATCH, NetworkBinding, Subnet),
+    *allow("cell", READ, ConfigMap),
+    *events("cell"),
+)
 
 
 def controllers(cell: Clusters, factory: ControllerFactory) -> list[Controller]:

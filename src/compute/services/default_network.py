@@ -8,6 +8,7 @@ from typing import Final
 
 from compute.api import annotations
 from compute.api.networking import Network, NetworkIPAM, NetworkSpec
+from compute.api.permissions import READ, allow
 from compute.api.resource_manager import Project
 from compute.services.planes import ServicePlanes
 from kubekit.api.kinds.core import Namespace
@@ -22,6 +23,12 @@ from kubekit.runtime.sources import mapped, own
 
 NAME: Final = "default"  # of the namespace and of the network in it
 _MADE: Final = "made"
+
+PERMISSIONS: Final = (
+    *allow("project", (*READ, "patch"), Namespace),
+    *allow("project", ("create",), Network),
+    *allow("core", READ, Project),
+)
 
 
 class DefaultNetworks:

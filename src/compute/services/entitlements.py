@@ -16,6 +16,7 @@ from typing import Final
 import msgspec
 
 from compute.api.conditions import NeighbourCondition
+from compute.api.permissions import READ, WATCH, allow, events
 from compute.api.reasons import NeighbourReason
 from compute.api.resource_manager import Project
 from compute.api.services import ServiceEntitlement
@@ -37,6 +38,14 @@ from kubekit.runtime.sources import mapped, own
 SETTINGS: Final = "entitlements"  # the ConfigMap
 _NAME: Final = "entitlements"  # the controller
 _CHECK: Final = "entitlement-settings"  # the controller of the settings
+
+PERMISSIONS: Final = (
+    *allow("project", READ, ServiceEntitlement),
+    *allow("project", ("patch",), ServiceEntitlement, subresource="status"),
+    *allow("core", READ, ConfigMap),
+    *allow("core", WATCH, Project),
+    *events("core"),
+)
 
 
 class Entitlements:

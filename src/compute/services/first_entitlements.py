@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from compute.api import annotations, labels
+from compute.api.permissions import READ, allow
 from compute.api.resource_manager import Project
 from compute.api.services import NAME, ServiceEntitlement, ServiceEntitlementSpec, ServiceRef
 from compute.decide import entitlement as rules
@@ -25,6 +26,12 @@ from kubekit.runtime.sources import mapped, own
 
 _NAMESPACE: Final = "default"  # that records that it was created
 _MADE: Final = "made"
+
+PERMISSIONS: Final = (
+    *allow("project", (*READ, "patch"), Namespace),
+    *allow("project", ("list", "create"), ServiceEntitlement),
+    *allow("core", READ, ConfigMap, Project),
+)
 
 
 class FirstEntitlements:

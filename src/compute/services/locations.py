@@ -8,6 +8,7 @@ import msgspec
 from compute.api.conditions import ConditionType
 from compute.api.karmada import MemberCluster as Member
 from compute.api.networking import Location, LocationBinding
+from compute.api.permissions import READ, WATCH, WRITE, allow
 from compute.api.reasons import Reason
 from compute.api.resource_manager import Project
 from compute.decide.conditions import put
@@ -24,6 +25,17 @@ from kubekit.runtime.requests import DONE, ClusterName, Request, Result
 from kubekit.runtime.sources import mapped
 
 _HERE: Final = Candidate("", Reason.READY, "The cell serves the city", "True")
+
+PERMISSIONS: Final = (
+    *allow("hub", READ, Member),
+    *allow("cell", (*READ, *WRITE), Location),
+    *allow("cell", ("patch",), Location, subresource="status"),
+    *allow("cell", WATCH, Namespace),
+    *allow("project", (*READ, *WRITE), LocationBinding),
+    *allow("project", ("patch",), LocationBinding, subresource="status"),
+    *allow("project", WATCH, Namespace),
+    *allow("core", READ, Project),
+)
 
 
 class Locations:

@@ -7,8 +7,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Protocol
 
 from compute.api import finalizers, names
+from compute.api.compute import Instance
 from compute.api.conditions import ConditionType, NeighbourCondition
 from compute.api.karmada import MemberCluster as Member
+from compute.api.networking import Subnet
+from compute.api.permissions import READ, WATCH, allow, events
 from compute.api.reasons import NeighbourReason, Reason
 from compute.api.resource_manager import Project
 from compute.decide.conditions import find, is_true, put
@@ -29,6 +32,15 @@ from kubekit.runtime.sources import Source, mapped, own
 _NAME: Final = "project-planes"
 _READY: Final = Candidate("", Reason.READY, "Its plane answers", "True")
 _PROVISIONING: Final = Candidate("", Reason.PROVISIONING, "Its plane is being made")
+
+PERMISSIONS: Final = (
+    *allow("core", (*READ, "patch"), Project),
+    *allow("core", ("patch",), Project, subresource="status"),
+    *events("core"),
+    *allow("hub", READ, Member),
+    *allow("project", (*WATCH, "delete"), *WATCHED),
+    *allow("project", ("list",), Instance, Subnet),
+)
 
 
 class PlaneKeeper(Protocol):

@@ -16,6 +16,7 @@ from prometheus_client.registry import Collector
 
 from compute.api import karmada, labels
 from compute.api.compute import Instance, Workload, WorkloadDeployment
+from compute.api.permissions import WATCH, allow
 from compute.controllers.management.planes import ManagementPlanes
 from compute.decide import object_health
 from compute.decide.object_health import Counted
@@ -38,6 +39,8 @@ _ROLLOUT_SECONDS: Final = (10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0
 _INDEX: Final = "fleet metrics"
 _PHASE, _UNREADY, _QUOTA = "phase", "unready", "quota"
 K = TypeVar("K", bound=Object)
+
+PERMISSIONS: Final = allow("hub", WATCH, Lease)
 
 
 class FleetMetrics(Collector):

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from compute.api.karmada import MemberCluster as Member
+from compute.api.permissions import READ, WATCH, WRITE, allow, events
 from compute.api.quota import AllowanceBucket, ResourceClaim, ResourceGrant, ResourceRegistration
 from compute.api.resource_manager import Project
 from compute.services.planes import PLATFORM, ServicePlanes
@@ -25,6 +26,23 @@ _KEEPER: Final = "quota"
 # One object for each project is written at each batch, and reconciled after each change: this is
 # normal load, not a loop.
 _BUSY: Final = ControllerSettings(write_conflicts=WriteConflictSettings(limit=100), storm=100_000)
+
+PERMISSIONS: Final = (
+    *allow("core", (*WATCH, "create"), Namespace, ResourceRegistration),
+    *allow("core", (*READ, "create"), ResourceGrant, AllowanceBucket),
+    *allow(
+        "core", ("patch",), ResourceRegistration, ResourceGrant, AllowanceBucket,
+        subresource="status",
+    ),
+    *allow("core", (*READ, "create", "patch"), ConfigMap),  # ledgers
+    *allow("core", READ, Project),
+    *allow("hub", READ, Member),
+    *allow("project", READ, ResourceClaim),
+    *allow("project", ("patch",), ResourceClaim, AllowanceBucket, subresource="status"),
+    *allow("project", (*READ, *WRITE), AllowanceBucket),
+    *allow("project", (*WATCH, "create"), Namespace),
+    *events("project"),
+)  # fmt: skip
 
 
 def controllers(

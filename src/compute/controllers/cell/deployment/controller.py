@@ -16,6 +16,8 @@ from msgspec import structs
 
 from compute.api import finalizers
 from compute.api.compute import MOST_REPLICAS, Instance, WorkloadDeployment
+from compute.api.networking import Location, NetworkBinding, NetworkContext, Subnet, SubnetClaim
+from compute.api.permissions import READ, WATCH, WRITE, allow, events, owners
 from compute.controllers.cell.deployment.deployment_plan import DeploymentPlan, plan_deployment
 from compute.controllers.cell.deployment.executor import ExecutionResult, Executor
 from compute.controllers.cell.deployment.members import (
@@ -45,6 +47,18 @@ _NEVER: Final = -1
 # How often a full admission window is checked: no watch event reports that an Instance has been at
 # its gates for too long to count.
 _WINDOW_CHECK: Final = timedelta(seconds=10)
+
+PERMISSIONS: Final = (
+    *allow("cell", (*READ, "patch"), WorkloadDeployment),
+    *allow("cell", ("patch",), WorkloadDeployment, subresource="status"),
+    *allow("cell", (*READ, *WRITE), Instance),
+    *allow("cell", (*WATCH, "create", "delete"), NetworkBinding),
+    *allow("cell", (*WATCH, "create"), SubnetClaim),
+    *allow("cell", READ, NetworkContext),
+    *allow("cell", WATCH, Location, Subnet),
+    *owners("cell", WorkloadDeployment),
+    *events("cell"),
+)
 
 
 def controllers(

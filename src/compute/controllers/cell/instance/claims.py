@@ -14,6 +14,7 @@ from typing import Final
 
 from compute.api import labels, names
 from compute.api.compute import Instance, WorkloadDeployment
+from compute.api.permissions import READ, WATCH, allow, events
 from compute.api.quota import ResourceClaim
 from compute.api.reasons import Reason
 from compute.controllers.cell import project_identities
@@ -39,6 +40,13 @@ _BY_DEPLOYMENT: Final = "the deployment of its slot"
 _SETTINGS: Final = ControllerSettings(workers=1, longest_backoff=60.0)
 # A slot is empty for a moment only. No watch event reports a slot that is removed while it is empty.
 _EMPTY_SLOT: Final = timedelta(seconds=15)
+
+PERMISSIONS: Final = (
+    *allow("cell", READ, Instance, WorkloadDeployment),
+    *allow("cell", WATCH, Namespace),
+    *allow("project", (*READ, "delete"), ResourceClaim),
+    *events("project"),
+)
 
 
 def controllers(

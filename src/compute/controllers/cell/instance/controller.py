@@ -13,9 +13,10 @@ from typing import Final
 from msgspec.structs import replace
 
 from compute.api import finalizers, gates, labels, names
-from compute.api.compute import Instance
+from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.conditions import ConditionType
 from compute.api.networking import NetworkBinding
+from compute.api.permissions import READ, WATCH, WRITE, allow, events
 from compute.api.quota import ResourceClaim
 from compute.api.reasons import Reason, Trait, has
 from compute.controllers.cell import project_identities
@@ -49,6 +50,15 @@ _SOON: Final = timedelta(seconds=1)
 _LOST_EVENT: Final = timedelta(seconds=10)
 # No watch event reports that the cell accepts writes again.
 _SETTINGS: Final = ControllerSettings(longest_backoff=30.0)
+
+PERMISSIONS: Final = (
+    *allow("cell", (*READ, "patch"), Instance),
+    *allow("cell", ("patch",), Instance, subresource="status"),
+    *allow("cell", ("get",), WorkloadDeployment),
+    *allow("cell", WATCH, Namespace, NetworkBinding),
+    *events("cell"),
+    *allow("project", (*READ, *WRITE), ResourceClaim),
+)
 
 
 def controllers(

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from compute.api import labels, names
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.karmada_work import ResourceBinding
+from compute.api.permissions import READ, WATCH, WRITE, allow
 from compute.controllers.cell import project_identities
 from compute.controllers.cell.planes import CellPlanes, CellSettings
 from compute.decide import joins, settling
@@ -40,6 +41,15 @@ _BY_DEPLOYMENT: Final = "the name of its deployment"
 _SETTINGS: Final = ControllerSettings(longest_backoff=30.0)
 # The copies of other cells are not watched, so their deletion is polled.
 _CHECK_OTHER_CELL: Final = timedelta(seconds=60)
+
+PERMISSIONS: Final = (
+    *allow("cell", READ, Instance),
+    *allow("cell", WATCH, Namespace),
+    *allow("hub", (*READ, *WRITE), Instance),
+    *allow("hub", ("patch",), Instance, subresource="status"),
+    *allow("hub", READ, WorkloadDeployment),
+    *allow("hub", ("get",), ResourceBinding),
+)
 
 
 def controllers(

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from compute.api.compute import Workload
-from compute.api.networking import Network
+from compute.api.networking import LocationBinding, Network
+from compute.api.permissions import WATCH, allow
 from compute.api.resource_manager import Project
 from compute.controllers.management import offered_cities
 from compute.decide import joins, validation
@@ -36,6 +37,13 @@ Document = Mapping[str, Any]
 
 PARENT_NAME: Final = "iam.miloapis.com/parent-name"
 _REVIEWED_VERBS: Final = ("create", "update")
+
+PERMISSIONS: Final = (
+    *allow("project", ("list",), LocationBinding),
+    *allow("project", ("get",), Network),
+    *allow("project", ("create",), SubjectAccessReview),
+    *allow("core", WATCH, Project),
+)
 
 
 def project_of(user: UserInfo) -> str:

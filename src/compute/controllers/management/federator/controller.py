@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from compute.api import karmada, labels, names
-from compute.api.compute import WorkloadDeployment
+from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.karmada_work import ResourceBinding, Work
+from compute.api.permissions import READ, WRITE, allow, events
+from compute.api.quota import ResourceClaim
 from compute.api.reasons import Reason
 from compute.controllers.management.apply_writes import save
 from compute.controllers.management.federator import teardown_check
@@ -37,6 +39,7 @@ from compute.decide.federation import (
     prepared,
 )
 from compute.decide.writes import Create
+from kubekit.api.kinds.coordination import Lease
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import Object
 from kubekit.runtime import live
@@ -49,6 +52,21 @@ from kubekit.runtime.sources import Source, mapped, own
 NAME: Final = "federator"
 _CELL: Final = "cell"
 _UNPLACED: Final = ""
+
+PERMISSIONS: Final = (
+    *allow("project", (*READ, "patch"), WorkloadDeployment),
+    *allow("project", ("patch",), WorkloadDeployment, subresource="status"),
+    *allow("project", READ, Namespace),
+    *allow("project", ("list",), Instance),
+    *allow("project", ("get",), ResourceClaim),
+    *events("project"),
+    *allow("hub", (*READ, "create", "patch"), Namespace),
+    *allow("hub", (*READ, *WRITE), WorkloadDeployment),
+    *allow("hub", ("get", "create", "patch"), karmada.PropagationPolicy),
+    *allow("hub", READ, ResourceBinding, Work, karmada.MemberCluster),
+    *allow("hub", ("list",), Instance),
+    *allow("hub", ("get",), Lease),
+)
 
 
 def controllers(planes: ManagementPlanes, factory: ControllerFactory) -> list[Controller]:

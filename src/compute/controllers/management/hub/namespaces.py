@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from compute.api import names
 from compute.api.compute import Instance, WorkloadDeployment
+from compute.api.permissions import READ, WATCH, allow
 from compute.api.resource_manager import Project
 from compute.controllers.management.apply_writes import remove
 from compute.controllers.management.hub import policies
@@ -36,6 +37,13 @@ from kubekit.runtime.sources import Source, mapped, own
 NAME: Final = "hub-namespaces"
 _PROJECT: Final = "project"
 _log: Final = logging.getLogger(__name__)
+
+PERMISSIONS: Final = (
+    *allow("hub", (*READ, "delete"), Namespace),
+    *allow("hub", (*WATCH, "delete"), WorkloadDeployment, Instance),
+    *allow("project", READ, Namespace),
+    *allow("core", READ, Project),
+)
 
 
 def controllers(planes: ManagementPlanes, factory: ControllerFactory) -> list[Controller]:

@@ -10,6 +10,7 @@ from typing import Final
 from compute.api import labels, names
 from compute.api.compute import WorkloadDeployment
 from compute.api.karmada import PropagationPolicy
+from compute.api.permissions import READ, WATCH, WRITE, allow
 from compute.controllers.management.apply_writes import apply
 from compute.controllers.management.planes import ACROSS_PLANES, ManagementPlanes
 from compute.controllers.management.predicates import mapped_on_change
@@ -23,6 +24,11 @@ from kubekit.runtime.sources import own
 
 NAME: Final = "hub-policies"
 _POLICY: Final = "policy"
+
+PERMISSIONS: Final = (
+    *allow("hub", (*READ, *WRITE), PropagationPolicy),
+    *allow("hub", WATCH, WorkloadDeployment),
+)
 
 
 def controllers(planes: ManagementPlanes, factory: ControllerFactory) -> list[Controller]:

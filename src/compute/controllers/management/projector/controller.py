@@ -15,6 +15,7 @@ import msgspec
 from compute.api import names
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.conditions import ConditionType
+from compute.api.permissions import READ, WATCH, WRITE, allow, events
 from compute.api.reasons import Trait, has
 from compute.controllers.management import city_events
 from compute.controllers.management.apply_writes import remove, save
@@ -41,6 +42,15 @@ K = TypeVar("K")
 _log: Final = logging.getLogger(__name__)
 _REPORTED_CONDITIONS: Final = (ConditionType.READY, ConditionType.QUOTA_GRANTED)
 _TROUBLES: Final = (Trait.WARNS, Trait.LACK_OF_BUDGET)
+
+PERMISSIONS: Final = (
+    *allow("project", (*READ, *WRITE), Instance),
+    *allow("project", ("patch",), Instance, subresource="status"),
+    *allow("project", READ, WorkloadDeployment, Namespace),
+    *events("project"),
+    *allow("hub", READ, Instance),
+    *allow("hub", WATCH, Namespace),
+)
 
 
 def controllers(planes: ManagementPlanes, factory: ControllerFactory) -> list[Controller]:

@@ -16,7 +16,9 @@ from typing import Final
 from msgspec import structs
 
 from compute.api import finalizers
-from compute.api.compute import Workload, WorkloadDeployment
+from compute.api.compute import Instance, Workload, WorkloadDeployment
+from compute.api.networking import LocationBinding, Network
+from compute.api.permissions import READ, WATCH, WRITE, allow, events, owners
 from compute.controllers.management import offered_cities
 from compute.controllers.management.apply_writes import remove
 from compute.controllers.management.fleet_metrics import fleet_metrics
@@ -31,6 +33,7 @@ from compute.decide.workload.placement import Split
 from compute.decide.workload.workload_status import workload_status
 from compute.decide.writes import Delete
 from kubekit.api.errors import ApiError, Forbidden, Invalid, TooLarge
+from kubekit.api.kinds.core import ConfigMap
 from kubekit.client.client import Client
 from kubekit.runtime import live
 from kubekit.runtime.clusters import Cluster
@@ -44,6 +47,17 @@ NAME: Final = "workload"
 # Each city reports its progress many times during startup, and all may start at once.
 _SETTINGS: Final = ControllerSettings(storm=5000)
 _SOON: Final = Result(requeue_after=timedelta(seconds=5))  # there may be no watch event
+
+PERMISSIONS: Final = (
+    *allow("project", (*READ, "patch"), Workload),
+    *allow("project", ("patch",), Workload, subresource="status"),
+    *allow("project", (*READ, *WRITE), WorkloadDeployment),
+    *allow("project", ("get", *WRITE), ConfigMap),  # histories
+    *allow("project", READ, Network),
+    *allow("project", WATCH, LocationBinding, Instance),
+    *owners("project", Workload),
+    *events("project"),
+)
 
 
 def controllers(
