@@ -31,6 +31,7 @@ from compute.api.conditions import ConditionType, KnownCondition, NeighbourCondi
 from compute.api.gates import GateTable
 from compute.api.reason_types import KnownReason
 from compute.api.reasons import NeighbourReason, Reason
+from compute.app import manager_permissions
 from kubekit.api import scheme
 from kubekit.api.crd_generation import crd
 from kubekit.api.kinds import KUBERNETES_KINDS
@@ -65,6 +66,7 @@ class Row:
 TABLE: Final = (
     Row("config/base/crd/*", lambda: crd_folder("config/base/crd", COMPUTE_KINDS)),
     Row("config/base/rbac/*", lambda: rbac_folder("config/base/rbac", cluster_roles.ALL)),
+    Row("config/base/controller-rbac/*/*", lambda: controller_rbac("config/base/controller-rbac")),
     Row("config/neighbours/crd/*", lambda: crd_folder("config/neighbours/crd", NEIGHBOUR_KINDS)),
     Row(_SCHEMAS, lambda: {_SCHEMAS: schemas_file()}),
     Row(_CRDS, lambda: {_CRDS: crds_file()}),
@@ -121,6 +123,23 @@ def rbac_folder(folder: str, roles: Iterable[ClusterRole]) -> Files:
     """Each role, and the kustomization that lists them."""
     documents = {f"{role.metadata.name}.yaml": json.loads(scheme.encode(role)) for role in roles}
     return _kustomized(folder, documents)
+
+
+def controller_rbac(folder: str) -> Files:
+    """A folder with the roles and bindings of each part of a manager on each plane."""
+    folders = {grant.name: grant.objects() for grant in manager_permissions.grants()}
+    folders["compute-metrics-auth"] = iter(manager_permissions.metrics_objects())
+    files: dict[str, str] = {}
+    for name, objects in folders.items():
+        documents = {_file_name(obj): json.loads(scheme.encode(obj)) for obj in objects}
+        files |= _kustomized(f"{folder}/{name.removeprefix('compute-')}", documents)
+    return files
+
+
+def _file_name(obj: Object) -> str:
+    """The kind, and the namespace if there is one."""
+    namespace = obj.metadata.namespace
+    return f"{obj.kind.lower()}{f'-{namespace}' if namespace else ''}.yaml"
 
 
 def _kustomized(folder: str, documents: Mapping[str, Mapping[str, Any]]) -> Files:
