@@ -7,17 +7,20 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Where a server is, and the files that let a program in."""
+    """Where a server is, and the files or the token that let a program in."""
 
     url: str
     authority: Path
-    certificate: Path
-    key: Path
+    certificate: Path | None = None
+    key: Path | None = None
+    token: str = ""
 
     def write(self, path: Path) -> Path:
         """A kubeconfig. JSON is YAML as well."""
         cluster = {"server": self.url, "certificate-authority": str(self.authority)}
-        user = {"client-certificate": str(self.certificate), "client-key": str(self.key)}
+        user = {"token": self.token} if self.token else {}
+        if self.certificate and self.key:
+            user = {"client-certificate": str(self.certificate), "client-key": str(self.key)}
         document = {
             "apiVersion": "v1",
             "kind": "Config",
@@ -26,6 +29,6 @@ class Access:
             "contexts": [{"name": "peer", "context": {"cluster": "peer", "user": "peer"}}],
             "current-context": "peer",
         }
+        path.touch(0o600)
         path.write_text(json.dumps(document, indent=1), encoding="utf-8")
-        path.chmod(0o600)
         return path

@@ -3,7 +3,8 @@
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 _TAIL = 20  # lines of a log
@@ -15,21 +16,41 @@ class Ended(Exception):
     """A program has ended early, or is not ready in time. The message has the end of its log."""
 
 
-class Child:
-    """One program. It has a session of its own, so that Ctrl-C of ours is not its as well."""
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What to run, and its name, which is that of its log as well. Names differ within one run."""
 
-    def __init__(self, arguments: Sequence[str], logs: Path) -> None:
-        self.name = Path(arguments[0]).name
+    name: str
+    arguments: Sequence[str]
+    environment: Mapping[str, str] | None = None
+    """All of its environment; without it, ours."""
+
+
+def program(name: str, binary: Path, flags: Mapping[str, object]) -> Program:
+    """A program whose flags are given by name."""
+    return Program(name, [str(binary), *(f"--{flag}={value}" for flag, value in flags.items())])
+
+
+class Child:
+    """A program that runs. It has a session of its own, so that Ctrl-C of ours is not its as well."""
+
+    def __init__(self, started: Program, logs: Path) -> None:
+        self.name = started.name
         self._log = logs / f"{self.name}.log"
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
-                arguments,
+                started.arguments,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 cwd=logs,
+                env=started.environment,
                 start_new_session=True,
             )
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
 
     def check(self) -> None:
         """Raise `Ended` if it has ended."""
@@ -47,10 +68,14 @@ class Child:
                     raise Ended(f"{self.name} is not ready: {self._last_words()}") from None
             self.check()
 
-    def stop(self, how: signal.Signals) -> None:
-        """End it. Signals go to the id that the system still holds for us, never to a name."""
+    def send(self, how: signal.Signals) -> None:
+        """Send a signal, unless it has ended: the id may be another program's by now."""
         if self._process.poll() is None:
             self._process.send_signal(how)
+
+    def stop(self, how: signal.Signals) -> None:
+        """End it. Signals go to the id that the system still holds for us, never to a name."""
+        self.send(how)
         try:
             self._process.wait(_GRACE)
         except subprocess.TimeoutExpired:

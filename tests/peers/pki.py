@@ -1,7 +1,8 @@
-"""Certificates for one real server, for as long as one run lasts."""
+"""Certificates for real servers, for as long as one run lasts."""
 
 import ipaddress
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 _LIFE = timedelta(days=2)
-_NAMES = ("localhost", "kubernetes.default.svc")
+_LOCAL = ("localhost",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,22 +24,51 @@ class Pair:
     key: ec.EllipticCurvePrivateKey
 
 
-def make(folder: Path) -> None:
-    """The files of a server and its clients; only the user can read them."""
-    folder.mkdir(mode=0o700)
-    authority = _authority()
-    _write(folder, "ca", authority)
-    _write(folder, "apiserver", _leaf(authority, "kube-apiserver", server=True))
-    _write(folder, "admin", _leaf(authority, "admin", group="system:masters"))
-    _write(folder, "controllers", _leaf(authority, "system:kube-controller-manager"))
+class Authority:
+    """A certificate authority with its files in a folder; only the user can read them."""
+
+    def __init__(self, folder: Path, name: str = "ca") -> None:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        self.certificate = folder / f"{name}.crt"
+        self._pair = _authority(name)
+        _write(folder / name, self._pair)
+
+    def client(self, file: Path, name: str, group: str = "") -> None:
+        """A certificate and a key for a user; ``file`` is their path without the suffix."""
+        use = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH])
+        self._issue(file, _name(name, group), use)
+
+    def server(self, file: Path, name: str, names: Sequence[str] = ()) -> None:
+        """A certificate and a key for a server on loopback, and for these names."""
+        address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
+        subjects = [address, *(x509.DNSName(name) for name in (*_LOCAL, *names))]
+        use = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH])
+        self._issue(file, _name(name), use, x509.SubjectAlternativeName(subjects))
+
+    def _issue(self, file: Path, subject: x509.Name, *extensions: x509.ExtensionType) -> None:
+        key = ec.generate_private_key(ec.SECP256R1())
+        builder = _unsigned(subject, self._pair.certificate.subject, key)
+        for extension in extensions:
+            builder = builder.add_extension(extension, critical=False)
+        _write(file, Pair(builder.sign(self._pair.key, hashes.SHA256()), key))
+
+
+def make(folder: Path) -> Authority:
+    """The files of an API server and its clients, and the authority that signed them."""
+    authority = Authority(folder)
+    authority.server(folder / "apiserver", "kube-apiserver", ["kubernetes.default.svc"])
+    authority.client(folder / "admin", "admin", "system:masters")
+    authority.client(folder / "controllers", "system:kube-controller-manager")
+    authority.client(folder / "scheduler", "system:kube-scheduler")
     accounts = ec.generate_private_key(ec.SECP256R1())
     _put(folder / "accounts.key", _private(accounts))
     _put(folder / "accounts.pub", _public(accounts))
+    return authority
 
 
-def _authority() -> Pair:
+def _authority(common_name: str) -> Pair:
     key = ec.generate_private_key(ec.SECP256R1())
-    name = _name("ca")
+    name = _name(common_name)
     usage = x509.KeyUsage(
         digital_signature=True,
         key_cert_sign=True,
@@ -56,19 +86,6 @@ def _authority() -> Pair:
         .add_extension(usage, critical=True)
     )
     return Pair(builder.sign(key, hashes.SHA256()), key)
-
-
-def _leaf(authority: Pair, name: str, group: str = "", *, server: bool = False) -> Pair:
-    key = ec.generate_private_key(ec.SECP256R1())
-    use = ExtendedKeyUsageOID.SERVER_AUTH if server else ExtendedKeyUsageOID.CLIENT_AUTH
-    builder = _unsigned(_name(name, group), authority.certificate.subject, key).add_extension(
-        x509.ExtendedKeyUsage([use]), critical=False
-    )
-    if server:
-        address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
-        names = [address, *(x509.DNSName(name) for name in _NAMES)]
-        builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=False)
-    return Pair(builder.sign(authority.key, hashes.SHA256()), key)
 
 
 def _unsigned(
@@ -91,9 +108,9 @@ def _name(name: str, group: str = "") -> x509.Name:
     return x509.Name([*groups, x509.NameAttribute(NameOID.COMMON_NAME, name)])
 
 
-def _write(folder: Path, name: str, pair: Pair) -> None:
-    _put(folder / f"{name}.crt", pair.certificate.public_bytes(serialization.Encoding.PEM))
-    _put(folder / f"{name}.key", _private(pair.key))
+def _write(file: Path, pair: Pair) -> None:
+    _put(Path(f"{file}.crt"), pair.certificate.public_bytes(serialization.Encoding.PEM))
+    _put(Path(f"{file}.key"), _private(pair.key))
 
 
 def _private(key: ec.EllipticCurvePrivateKey) -> bytes:

@@ -20,7 +20,13 @@ def test_all_is_the_default():
 def test_a_set_is_a_name_for_several():
     """Sets and names can be mixed; the order is the catalog's, so that sources stay together."""
     assert named("kubectl", "etcd") == ["etcd", "kubectl"]
-    assert named("kubernetes") == ["etcd", "kube-apiserver", "kube-controller-manager", "kubectl"]
+    assert named("kubernetes") == [
+        "etcd",
+        "kube-apiserver",
+        "kube-controller-manager",
+        "kube-scheduler",
+        "kubectl",
+    ]
 
 
 def test_an_unknown_name():

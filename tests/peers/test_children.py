@@ -5,12 +5,12 @@ import signal
 import pytest
 
 from tests.peers import pki
-from tests.peers.children import Child, Ended
+from tests.peers.children import Child, Ended, Program
 
 
 def test_a_child_that_ends_is_reported_at_once(tmp_path):
     """There is no wait until the limit for a program that is gone; the end of its log says why."""
-    child = Child(["sh", "-c", "echo no such flag; exit 3"], tmp_path)
+    child = Child(Program("sh", ["sh", "-c", "echo no such flag; exit 3"]), tmp_path)
 
     with pytest.raises(Ended, match="sh ended with 3; its log ends\n  no such flag"):
         child.until(lambda: False, limit=60)
@@ -18,7 +18,7 @@ def test_a_child_that_ends_is_reported_at_once(tmp_path):
 
 def test_one_that_is_not_ready_in_time(tmp_path):
     """The wait has a limit."""
-    child = Child(["tail", "-f", "/dev/null"], tmp_path)
+    child = Child(Program("tail", ["tail", "-f", "/dev/null"]), tmp_path)
     try:
         with pytest.raises(Ended, match="tail is not ready"):
             child.until(lambda: False, limit=0.2)
@@ -28,7 +28,7 @@ def test_one_that_is_not_ready_in_time(tmp_path):
 
 def test_one_that_is_stopped(tmp_path):
     """It is gone when the call returns, and stopping it again does nothing."""
-    child = Child(["tail", "-f", "/dev/null"], tmp_path)
+    child = Child(Program("tail", ["tail", "-f", "/dev/null"]), tmp_path)
     child.check()
     for _ in range(2):
         child.stop(signal.SIGTERM)

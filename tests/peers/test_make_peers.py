@@ -29,6 +29,8 @@ build)
 esac
 """
 
+CONFIGURATION = "artifacts/deploy/webhook-configuration.yaml"
+
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 
@@ -37,6 +39,9 @@ def fake(tmp_path):
     """A folder with that `go` and with what it downloads."""
     (tmp_path / "go.mod").write_text("module x\n")
     (tmp_path / "go.sum").touch()
+    for name in ("charts/karmada/_crds/bases/work/works.yaml", CONFIGURATION):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text("kind: x\n")
     (tmp_path / "path").mkdir()
     (tmp_path / "path" / "go").write_text(GO)
     (tmp_path / "path" / "go").chmod(0o755)
@@ -91,10 +96,10 @@ def test_everything_is_built(fake):
     code, output = peers(fake)
 
     assert (code, built(fake)) == (0, sorted(catalog.BINARIES))
-    assert output[0].startswith("peers: 9 to build into ")
+    assert output[0].startswith("peers: 10 to build into ")
     assert re.fullmatch(r"peers: etcd v3\.6\.4: 1 packages there after \d+ s", output[1])
     assert re.fullmatch(r"peers: etcd: built in \d+ s, 0 MB", output[2])
-    assert output[-1].startswith("peers: 9 built in ")
+    assert output[-1].startswith("peers: 10 built in ")
     asked = (fake / "asked").read_text()
     assert "-X k8s.io/component-base/version.gitVersion=v1.34.4" in asked
     assert "k8s.io/kubernetes/cmd/kube-controller-manager" in asked
@@ -117,6 +122,28 @@ def test_what_is_there_is_kept(fake):
 
     assert built(fake) == ["etcd", "kubectl"]
     assert "go.etcd.io" not in (fake / "asked").read_text()
+
+
+def test_files_beside_a_program(fake):
+    """Karmada's definitions are kept with its programs; a folder without them is completed."""
+    peers(fake, "karmada-webhook")
+    kept = folder(fake) / "files" / "karmada"
+    assert {file.name for file in kept.iterdir()} == {"works.yaml", "webhook-configuration.yaml"}
+
+    shutil.rmtree(kept)
+    (fake / "asked").unlink()
+    assert peers(fake, "karmada-webhook")[0] == 0
+    assert kept.is_dir()
+    assert "build" not in (fake / "asked").read_text().split()
+
+
+def test_a_module_without_its_files(fake):
+    """It is a failure that names the pattern."""
+    (fake / CONFIGURATION).unlink()
+    code, output = peers(fake, "karmada-webhook")
+
+    assert (code, built(fake)) == (1, [])
+    assert output[-1] == f"peers: stopped: karmada v1.16.0 has no {CONFIGURATION}"
 
 
 @pytest.mark.parametrize(("required", "code"), [("", 0), ("1", 1)], ids=["wanted", "required"])

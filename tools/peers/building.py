@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from tools.peers import wrappers
+from tools.peers import catalog, wrappers
 from tools.peers.catalog import Binary, Source
 from tools.peers.commands import Command, Failed, Runner, Say
 from tools.peers.wrappers import Wrapper
@@ -44,12 +44,13 @@ class Builder:
 
     def build(self, binaries: Sequence[Binary], report: Say) -> None:
         """Make them one after the other; each is kept as soon as it is whole."""
-        for name in ("bin", "log", "work"):
+        for name in ("bin", "files", "log", "work"):
             (self._folder / name).mkdir(parents=True, exist_ok=True)
         for source, group in groupby(binaries, key=lambda binary: binary.source):
             several = list(group)
             report(source.name)
             self._download(source, several)
+            self._keep_files(source)
             for binary in several:
                 report(binary.name)
                 self._make(binary)
@@ -74,13 +75,36 @@ class Builder:
         (work / "go.sum").write_text(wrapper.go_sum, encoding="utf-8")
 
     def _original(self, source: Source, work: Path) -> Wrapper:
-        """The files of the module itself."""
-        arguments = ["mod", "download", "-json", f"{source.module}@{source.version}"]
-        downloaded = Path(json.loads(self._run(source.name, "downloading", work, arguments))["Dir"])
-        files = [downloaded / name for name in ("go.mod", "go.sum")]
+        """The go.mod and the go.sum of the module itself."""
+        module = self._module(source, work)
+        files = [module / name for name in ("go.mod", "go.sum")]
         return Wrapper(*(file.read_text(encoding="utf-8") for file in files))
 
+    def _keep_files(self, source: Source) -> None:
+        """Copy what the programs need beside them, under the names of the files alone."""
+        kept = catalog.files(source, self._folder)
+        if not source.files or kept.is_dir():
+            return
+        unready = self._folder / "work" / f"{source.name}.files"
+        shutil.rmtree(unready, ignore_errors=True)
+        unready.mkdir()
+        module = self._module(source, self._work(source))
+        for pattern in source.files:
+            found = sorted(module.glob(pattern))
+            if not found:
+                raise Failed(f"{source.name} {source.version} has no {pattern}")
+            for file in found:
+                (unready / file.name).write_bytes(file.read_bytes())
+        unready.rename(kept)
+
+    def _module(self, source: Source, work: Path) -> Path:
+        """Where go keeps the module."""
+        arguments = ["mod", "download", "-json", f"{source.module}@{source.version}"]
+        return Path(json.loads(self._run(source.name, "downloading", work, arguments))["Dir"])
+
     def _make(self, binary: Binary) -> None:
+        if (self._folder / "bin" / binary.name).is_file():  # it lacked only the files beside it
+            return
         start = time.monotonic()
         unready = self._folder / "work" / f"{binary.name}.unready"
         unready.unlink(missing_ok=True)  # go writes over no file that is not whole

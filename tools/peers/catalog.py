@@ -32,6 +32,8 @@ class Source:
     """Modules to require at the same version."""
     stamps: tuple[str, ...] = ()
     """Variables that the linker sets, so that the binary knows its version."""
+    files: tuple[str, ...] = ()
+    """Patterns of files of the module that its programs need beside them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,7 @@ KARMADA = Source(
     go=(1, 24, 10),
     gigabytes=2.5,
     stamps=(f"github.com/karmada-io/karmada/pkg/version.gitVersion={_KARMADA}",),
+    files=("charts/karmada/_crds/bases/*/*.yaml", "artifacts/deploy/webhook-configuration.yaml"),
 )
 KWOK = Source("kwok", "sigs.k8s.io/kwok", "v0.7.0", go=(1, 24, 0), gigabytes=1.5)
 
@@ -85,6 +88,7 @@ BINARIES = {
         Binary(
             "kube-controller-manager", KUBERNETES, "k8s.io/kubernetes/cmd/kube-controller-manager"
         ),
+        Binary("kube-scheduler", KUBERNETES, "k8s.io/kubernetes/cmd/kube-scheduler"),
         Binary("kubectl", KUBERNETES, "k8s.io/kubernetes/cmd/kubectl", ("version", "--client")),
         *(
             Binary(f"karmada-{part}", KARMADA, f"{KARMADA.module}/cmd/{part}", ("version",))
@@ -93,7 +97,8 @@ BINARIES = {
         Binary("kwok", KWOK, "sigs.k8s.io/kwok/cmd/kwok"),
     )
 }
-# Names for several at once. "kubernetes" is all that a test against one real server needs.
+# Names for several at once. "kubernetes" is all that a test against one real server needs; the stack
+# of planes with Karmada needs all.
 SETS = {
     "all": tuple(BINARIES),
     "kubernetes": ("etcd", *(n for n, b in BINARIES.items() if b.source is KUBERNETES)),
@@ -124,7 +129,17 @@ def folder(environment: Mapping[str, str] = os.environ) -> Path:
 
 def missing(binaries: Iterable[Binary], folder: Path) -> list[Binary]:
     """Those that are not built yet. A build ends with a rename: what has the name is whole."""
-    return [binary for binary in binaries if not (folder / "bin" / binary.name).is_file()]
+    return [binary for binary in binaries if not _is_whole(binary, folder)]
+
+
+def files(source: Source, folder: Path) -> Path:
+    """Where the files of a source are kept."""
+    return folder / "files" / source.name
+
+
+def _is_whole(binary: Binary, folder: Path) -> bool:
+    accompanied = not binary.source.files or files(binary.source, folder).is_dir()
+    return accompanied and (folder / "bin" / binary.name).is_file()
 
 
 def _key() -> str:
