@@ -13,7 +13,7 @@ ifneq ($(shell .venv/bin/python -c '' 2>/dev/null && cat .venv/.home 2>/dev/null
 $(READY): remake
 endif
 
-.PHONY: remake help setup demo test test-deep check format generate bench peers peer real sim sim-all clean
+.PHONY: remake help setup demo test test-deep check format generate bench peers peer stack real sim sim-all clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,7 +41,8 @@ test-deep: $(READY) ## the same tests with large numbers: all seeds, many exampl
 
 real: $(READY) ## run the tests that need real peers; REQUIRE_PEERS=1 fails where there are none
 	@$(BIN)/pytest -q -n 2 --peers tests/contract
-	@$(BIN)/pytest -q -n 2 --peers -m peer tests/e2e tests/peers $(wildcard tests/differential)
+	@$(BIN)/pytest -q -n 2 --peers -m "peer and not stack" tests/e2e tests/peers $(wildcard tests/differential)
+	@$(BIN)/pytest -q -m stack tests/e2e/federation
 
 sim: $(READY) ## replay a simulated world, line by line: make sim SEED=7, or with OF=runtime
 	@$(BIN)/python -m tests.sim.$(if $(filter runtime,$(OF)),replay,whole.replay) $(SEED)
@@ -79,6 +80,9 @@ peers: ## build etcd, Kubernetes, Karmada and kwok for the tests; NAMES="kuberne
 
 peer: $(READY) ## run a real kube-apiserver with our kinds until Ctrl-C
 	@$(BIN)/python -m tests.peers
+
+stack: $(READY) ## run a project, a hub with Karmada and two cells on real servers until Ctrl-C
+	@$(BIN)/python -m tests.peers.stack
 
 clean: ## remove the private environment and every cache
 	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage dist

@@ -29,7 +29,8 @@ class Etcd:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.client}"
 
-    def program(self, name: str = "etcd") -> Program:
+    def program(self, *, durable: bool = False) -> Program:
+        """The etcd; one that is ``durable`` syncs to disk."""
         peer = f"http://127.0.0.1:{self.peer}"
         flags: dict[str, object] = {
             "name": "peer",
@@ -40,9 +41,9 @@ class Etcd:
             "initial-advertise-peer-urls": peer,
             "initial-cluster": f"peer={peer}",
             "log-level": "warn",
-            "unsafe-no-fsync": "true",
+            "unsafe-no-fsync": "false" if durable else "true",
         }
-        return program(name, self.binaries / "etcd", flags)
+        return program("etcd", self.binaries / "etcd", flags)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +73,8 @@ class ApiServer:
 
     def access(self, user: str) -> Access:
         """The access of a user that has a client certificate: admin, controllers or scheduler."""
-        pair = (self.certificates / f"{user}.{kind}" for kind in ("crt", "key"))
-        return Access(self.url, self.certificates / "ca.crt", *pair)
+        certificate, key = (self.certificates / f"{user}.{kind}" for kind in ("crt", "key"))
+        return Access(self.url, self.certificates / "ca.crt", certificate, key)
 
     def kubeconfig(self, user: str) -> Path:
         return self.access(user).write(self.folder / f"{user}.kubeconfig")
@@ -116,8 +117,8 @@ class ApiServer:
             self._named("kube-apiserver"), self.binaries / "kube-apiserver", flags | (more or {})
         )
 
-    def controllers(self, names: Iterable[str]) -> Program:
-        """The kube-controller-manager with these controllers."""
+    def controllers(self, names: Iterable[str], more: dict[str, object] | None = None) -> Program:
+        """The kube-controller-manager with these controllers, and flags of its own."""
         config = self.kubeconfig("controllers")
         flags: dict[str, object] = {
             "kubeconfig": config,
@@ -138,7 +139,8 @@ class ApiServer:
             "concurrent-namespace-syncs": 20,
         }
         name = self._named("kube-controller-manager")
-        return program(name, self.binaries / "kube-controller-manager", flags)
+        binary = self.binaries / "kube-controller-manager"
+        return program(name, binary, flags | (more or {}))
 
     def _named(self, program_name: str) -> str:
         return f"{self.name}-{program_name}" if self.name else program_name

@@ -5,24 +5,28 @@ contract suite goes to it and, with xdist, every worker inherits its variables. 
 process that selects a test marked ``peer`` needs no option: the server starts once it is known that
 a test wants it. Where there is none, such tests are skipped in one line, or fail if
 ``REQUIRE_PEERS`` is set.
+
+Tests marked ``stack`` share one stack of planes, hub and cells with Karmada. It starts with the first
+of them, in a run of a single process.
 """
 
 import os
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from tests.peers.__main__ import KEEP, READY, absence
 from tests.peers.access import Access
+from tests.peers.keeper import Keeper, Unstarted
+from tests.peers.screen import absence
 from tests.peers.server import NEEDED
+from tests.peers.stack.running import RunningStack
 from tools.peers import catalog
 
-_ROOT = Path(__file__).parents[2]
-_KEEPER = pytest.StashKey["Keeper"]()
-_PATIENCE = 30.0  # seconds for the servers to end
+_KEEPER = pytest.StashKey[Keeper]()
+_STACK = pytest.StashKey[Keeper]()
+_NAMES = {_KEEPER: "real server", _STACK: "stack"}
+_VARIABLES = "CONTRACT_"
 _WORKER = "workerinput"  # what xdist gives to the processes that do not lead
 
 
@@ -34,59 +38,6 @@ class RealServer:
     etcd: str
     kubeconfig: Path
     kubectl: str
-
-
-class Unstarted(Exception):
-    """The server did not come. Says what it lines."""
-
-
-class Keeper:
-    """The process that runs the server, and the variables that it printed."""
-
-    def __init__(self) -> None:
-        self.logs = ""
-        self.complaint = ""
-        self._known: dict[str, str] = {}
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.peers", "--piped"],
-            cwd=_ROOT,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
-        try:
-            self._listen()
-        except BaseException:
-            self.stop(keep=False)
-            raise
-        os.environ.update(self._known)
-
-    def stop(self, *, keep: bool) -> None:
-        """Have it end what it started, and forget the variables."""
-        for name in self._known:
-            os.environ.pop(name, None)
-        try:
-            lines, _ = self._process.communicate(KEEP + "\n" if keep else "", _PATIENCE)
-            self.complaint = lines.strip() if self._process.returncode else ""
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.communicate()
-
-    def _listen(self) -> None:
-        assert self._process.stdout is not None
-        lines = []
-        for line in self._process.stdout:
-            word, _, rest = line.strip().partition(" ")
-            if word == "export":
-                name, _, value = rest.partition("=")
-                self._known |= {name: value} if name.startswith("CONTRACT_") else {}
-            elif word == READY:
-                self.logs = rest
-                return
-            lines.append(line)
-        raise Unstarted("".join(lines).strip())
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -112,44 +63,48 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    if item.get_closest_marker("peer") is None or "CONTRACT_SERVER" in os.environ:
-        return
-    lacking = _lacking()
-    reason = absence(lacking) if lacking else "no real server was started: --peers"
-    if os.environ.get("REQUIRE_PEERS"):
+    reason = ""
+    if item.get_closest_marker("stack"):
+        reason = _without_stack(item.config)
+    elif item.get_closest_marker("peer") and "CONTRACT_SERVER" not in os.environ:
+        lacking = _lacking()
+        reason = absence(lacking) if lacking else "no real server was started: --peers"
+    if reason and os.environ.get("REQUIRE_PEERS"):
         pytest.fail(reason, pytrace=False)
-    pytest.skip(reason)
+    elif reason:
+        pytest.skip(reason)
 
 
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, exitstatus: int, config: pytest.Config
 ) -> None:
-    """Stop the server. Where something failed, its logs may say why."""
-    keeper = config.stash.get(_KEEPER, None)
-    if keeper is None:
-        if config.getoption("--peers") and (lacking := _lacking()):
-            terminalreporter.write_line(f"nothing ran on a real server, for want of {lacking}")
-        return
+    """Stop the servers. Where something failed, their logs may say why."""
+    if _KEEPER not in config.stash and config.getoption("--peers") and (lacking := _lacking()):
+        terminalreporter.write_line(f"nothing ran on a real server, for want of {lacking}")
     failed = exitstatus not in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}
-    keeper.stop(keep=failed)
-    if keeper.complaint:
-        terminalreporter.write_line(f"the real server did not last: {keeper.complaint}")
-    elif failed:
-        terminalreporter.write_line(f"the logs of the real server are in {keeper.logs}")
+    for key, name in _NAMES.items():
+        if (keeper := config.stash.get(key, None)) is None:
+            continue
+        _stop(keeper, keep=failed)
+        if keeper.complaint:
+            terminalreporter.write_line(f"the {name} did not last: {keeper.complaint}")
+        elif failed:
+            terminalreporter.write_line(f"the logs of the {name} are in {keeper.logs}")
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Stop it also where there was no summary; stopping twice does nothing."""
-    if keeper := config.stash.get(_KEEPER, None):
-        keeper.stop(keep=False)
+    """Stop them also where there was no summary; stopping twice does nothing."""
+    for key in _NAMES:
+        if keeper := config.stash.get(key, None):
+            _stop(keeper, keep=False)
 
 
 @pytest.fixture(scope="session")
 def real_server(tmp_path_factory: pytest.TempPathFactory) -> RealServer:
     """The server of this run. Only tests marked ``peer`` may ask for it."""
     known = os.environ
-    files = (Path(known[f"CONTRACT_{name}"]) for name in ("CA", "CERT", "KEY"))
-    access = Access(known["CONTRACT_SERVER"], *files)
+    trust, certificate, key = (Path(known[f"CONTRACT_{name}"]) for name in ("CA", "CERT", "KEY"))
+    access = Access(known["CONTRACT_SERVER"], trust, certificate, key)
     built = catalog.folder() / "bin" / "kubectl"
     return RealServer(
         access,
@@ -157,6 +112,24 @@ def real_server(tmp_path_factory: pytest.TempPathFactory) -> RealServer:
         kubeconfig=access.write(tmp_path_factory.mktemp("peer") / "kubeconfig"),
         kubectl=str(built) if built.exists() else "kubectl",
     )
+
+
+@pytest.fixture(scope="session")
+def running_stack(pytestconfig: pytest.Config) -> RunningStack:
+    """The stack of this run. Only tests marked ``stack`` may ask for it."""
+    if _STACK not in pytestconfig.stash:
+        try:
+            pytestconfig.stash[_STACK] = Keeper("tests.peers.stack")
+        except Unstarted as reason:
+            pytest.fail(f"the stack did not start: {reason}", pytrace=False)
+    return RunningStack(pytestconfig.stash[_STACK])
+
+
+def _without_stack(config: pytest.Config) -> str:
+    """Why there can be no stack, if there cannot."""
+    if lacking := catalog.missing(catalog.chosen(()), catalog.folder()):
+        return absence(lacking[0].name)
+    return "a stack is for a single process: leave out -n" if hasattr(config, _WORKER) else ""
 
 
 def _ensure(config: pytest.Config) -> None:
@@ -168,9 +141,22 @@ def _ensure(config: pytest.Config) -> None:
             pytest.exit(absence(lacking), pytest.ExitCode.TESTS_FAILED)
         return
     try:
-        config.stash[_KEEPER] = Keeper()
+        keeper = config.stash[_KEEPER] = Keeper("tests.peers")
+        os.environ.update(_shared(keeper))
     except Unstarted as reason:
         pytest.exit(f"the real server did not start: {reason}", pytest.ExitCode.TESTS_FAILED)
+
+
+def _stop(keeper: Keeper, *, keep: bool) -> None:
+    """End the server and forget its variables."""
+    for name in _shared(keeper):
+        os.environ.pop(name, None)
+    keeper.stop(keep=keep)
+
+
+def _shared(keeper: Keeper) -> dict[str, str]:
+    """The variables that tests and the workers of xdist read."""
+    return {n: value for n, value in keeper.variables.items() if n.startswith(_VARIABLES)}
 
 
 def _lacking() -> str:

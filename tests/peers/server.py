@@ -18,12 +18,11 @@ class Server:
 
     def __init__(self, binaries: Path, folder: Path) -> None:
         client, peer, port, manager = free_ports(4)
+        self._binaries = binaries
         self._folder = folder
         self._children: list[Child] = []
         self._etcd = Etcd(binaries, folder / "etcd", client, peer)
-        self._api = ApiServer(
-            binaries, folder, self._etcd.url, port=port, manager_port=manager
-        )
+        self._api = ApiServer(binaries, folder, self._etcd.url, port=port, manager_port=manager)
         self.logs = folder / "log"
 
     def start(self) -> dict[str, str]:

@@ -20,14 +20,13 @@ from typing import Any, Final
 
 from bench.load.servers import cpu
 from bench.load.world.results import Pods
-from tests.peers import pki
-from tests.peers.children import Child
+from tests.peers.children import program
 from tests.peers.server import Server
 from tools.peers import catalog
 
 _NEEDED: Final = ("etcd", "kube-apiserver", "kube-controller-manager", "kwok")
 _CONTROLLERS: Final = ("statefulset", "garbagecollector", "namespace", "serviceaccount")
-_UNLIMITED: Final = {"kube-api-qps": 100_000, "kube-api-burst": 100_000}
+_UNLIMITED: Final[dict[str, object]] = {"kube-api-qps": 100_000, "kube-api-burst": 100_000}
 _NODE: Final = "node-0"
 _SETS: Final = "/apis/apps/v1/namespaces/default/statefulsets"
 _START: Final = 90.0  # seconds for the servers
@@ -44,53 +43,32 @@ class Cluster(Server):
 
     def start(self) -> dict[str, str]:
         self.logs.mkdir()
-        pki.make(self._pki)
-        self._spawn("etcd", self._etcd_flags())
-        server = self._spawn("kube-apiserver", self._server_flags())
-        server.until(lambda: self._answers(f"{self.url}/readyz"), _START)
-        self._access("controllers").write(self._folder / "controllers")
-        self._access("admin").write(self._folder / "admin")
-        self._spawn("kube-controller-manager", self._manager_flags())
-        self._spawn("kwok", {"kubeconfig": self._folder / "admin", "manage-all-nodes": "true"})
+        self._api.make_pki()
+        self._spawn(self._etcd.program(durable=True))
+        self._spawn(self._api.server()).until(self._api.ready, _START)
+        self._spawn(self._api.controllers(_CONTROLLERS, _UNLIMITED))
+        flags = {"kubeconfig": self._api.kubeconfig("admin"), "manage-all-nodes": "true"}
+        self._spawn(program("kwok", self._binaries / "kwok", flags))
         return {}
 
     def busy(self) -> float:
         """Seconds of CPU that all of them have used."""
-        return sum(cpu(child.pid) for child in self._children if isinstance(child, _Program))
+        return sum(cpu(child.pid) for child in self._children)
 
     @contextmanager
     def asking(self) -> Iterator["_Asking"]:
         """A connection to the API, as its administrator."""
-        trust = ssl.create_default_context(cafile=self._pki / "ca.crt")
-        trust.load_cert_chain(self._pki / "admin.crt", self._pki / "admin.key")
+        access = self._api.access("admin")
+        assert access.certificate is not None
+        trust = ssl.create_default_context(cafile=access.authority)
+        trust.load_cert_chain(access.certificate, access.key)
         connection = http.client.HTTPSConnection(
-            "127.0.0.1", self._port, context=trust, timeout=_START
+            "127.0.0.1", self._api.port, context=trust, timeout=_START
         )
         try:
             yield _Asking(connection)
         finally:
             connection.close()
-
-    def _spawn(self, name: str, flags: dict[str, object]) -> Child:
-        words = [str(self._binaries / name), *(f"--{flag}={at}" for flag, at in flags.items())]
-        child = _Program(words, self.logs)
-        self._children.append(child)
-        return child
-
-    def _etcd_flags(self) -> dict[str, object]:
-        return super()._etcd_flags() | {"unsafe-no-fsync": "false"}
-
-    def _manager_flags(self) -> dict[str, object]:
-        named = {"controllers": ",".join(_CONTROLLERS)}
-        return super()._manager_flags() | _UNLIMITED | named
-
-
-class _Program(Child):
-    """A program whose time can be read."""
-
-    @property
-    def pid(self) -> int:
-        return self._process.pid
 
 
 class _Asking:

@@ -9,17 +9,14 @@ test of an hour takes no time. `until` waits for a condition, and its failure sh
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-import msgspec
-
-from kubekit.api.meta import Object
-from kubekit.client.client import Client, K
+from kubekit.client.client import Client
 from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.local import LocalClient
 from kubekit.plane.plane import Plane
@@ -36,6 +33,7 @@ from kubekit.runtime.watching.informers import ALL_OBJECTS, KindSelectors
 from tests.support.compute import served_kinds
 from tests.support.kubekit.plane_worlds import environment
 from tests.support.kubekit.virtual_time import run
+from tests.support.kubekit.waits import Waits
 
 T = TypeVar("T")
 Write = tuple[str, str, str]  # plane, kind, object
@@ -49,7 +47,7 @@ def every_kind() -> Kinds:
 
 
 @dataclass
-class Observer:
+class Observer(Waits):
     """Observes planes, and waits for states there."""
 
     planes: dict[str, Plane] = field(default_factory=dict)
@@ -63,61 +61,6 @@ class Observer:
     def client(self, name: str, manager: str = "kubectl") -> Client:
         """A client of a user. Its requests are not recorded."""
         return LocalClient(self.planes[name], manager=manager)
-
-    async def until(
-        self, true: Callable[[], Awaitable[T | None]], seconds: float = 60.0, what: str = ""
-    ) -> T:
-        """What ``true`` returns, once that is neither None nor False nor empty."""
-        ends = asyncio.get_running_loop().time() + seconds
-        while not (answer := await true()):
-            if asyncio.get_running_loop().time() > ends:
-                raise AssertionError(f"after {seconds:g} s still not: {what or true}")
-            await asyncio.sleep(0.01)
-        return answer
-
-    async def seen(
-        self,
-        plane: str,
-        obj: K,
-        true: Callable[[K], object] = lambda _: True,
-        seconds: float = 60.0,
-    ) -> K:
-        """The object, read live, once it exists and ``true`` of it holds."""
-        meta = obj.metadata
-        return await self.named(plane, type(obj), meta.name, meta.namespace, true, seconds)
-
-    async def named(  # noqa: PLR0917 - where, what, and what of it
-        self,
-        plane: str,
-        kind: type[K],
-        name: str,
-        namespace: str = "default",
-        true: Callable[[K], object] = lambda _: True,
-        seconds: float = 60.0,
-    ) -> K:
-        """The object of this name, read live, once it exists and ``true`` of it holds."""
-        last: list[Object | None] = [None]
-
-        async def look() -> K | None:
-            found = await self.client(plane).find(kind, name, namespace)
-            last[0] = found
-            return found if found is not None and true(found) else None
-
-        try:
-            return await self.until(look, seconds, f"{plane}: {kind.__name__} {namespace}/{name}")
-        except AssertionError as failure:
-            failure.add_note(f"last seen: {msgspec.json.encode(last[0]).decode()}")
-            raise
-
-    async def gone(
-        self, plane: str, kind: type[Object], name: str, namespace: str = "", seconds: float = 60.0
-    ) -> None:
-        """Wait until no object has this name."""
-
-        async def look() -> bool:
-            return await self.client(plane).find(kind, name, namespace) is None
-
-        await self.until(look, seconds, f"{plane}: {kind.__name__} {namespace}/{name} to be gone")
 
     async def rest(self, seconds: float = 30.0) -> None:
         """Wait for a period without a write, leases aside."""

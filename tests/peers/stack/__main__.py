@@ -1,0 +1,128 @@
+"""`make stack`: a project, a hub with Karmada and a cell for each city, until Ctrl-C.
+
+A run of tests starts it with a pipe, and asks by lines: ``kill NAME``, ``stop NAME``, ``start NAME``,
+``run PROGRAM`` and ``signal [NAME, NUMBER]``, with JSON after the verb. It answers each with a line.
+"""
+
+import argparse
+import asyncio
+import signal
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.peers import keeper
+from tests.peers.children import Ended, Program
+from tests.peers.processes import Processes
+from tests.peers.screen import absence, clean, fail, say
+from tests.peers.stack.assembly import CITIES, Stack
+from tools.peers import catalog
+
+_POLL = 1.0  # seconds between two checks of the programs
+_TRIES = 3  # another program may take a port between the search and the start
+
+
+def main() -> int:
+    """Run the stack; where it is, is printed as lines that a shell can read."""
+    parser = argparse.ArgumentParser(prog="python -m tests.peers.stack", description="a real stack")
+    parser.add_argument("--piped", action="store_true", help="end when stdin is closed")
+    parser.add_argument("--cities", default=",".join(CITIES), help="a cell for each of these")
+    given = parser.parse_args()
+    if lacking := catalog.missing(catalog.chosen(()), catalog.folder()):
+        return fail(absence(lacking[0].name))
+    folder = Path(tempfile.mkdtemp(prefix="stack-"))
+    keep = False
+    try:
+        keep = asyncio.run(_run(folder, given.cities.split(","), piped=given.piped))
+    except Ended as reason:
+        keep = True
+        return fail(str(reason))
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        return 0
+    finally:
+        clean(folder, keep=keep)
+    return 0
+
+
+async def _run(folder: Path, cities: Sequence[str], *, piped: bool) -> bool:
+    """Run it until it is asked to end. Returns whether the logs are wanted."""
+    task = asyncio.current_task()
+    assert task is not None
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+    stack = await _started(folder, cities)
+    try:
+        say(f"export KUBECONFIG={stack.kubeconfig}")
+        say(f"export STACK={stack.folder}")
+        say(f"{keeper.READY} {stack.logs}")
+        if piped:
+            return await _serve(stack.processes)
+        say(f"kubectl --context {'|'.join(stack.planes)}; Ctrl-C stops it.")
+        while True:
+            stack.processes.check()
+            await asyncio.sleep(_POLL)
+    finally:
+        stack.stop()
+
+
+async def _started(folder: Path, cities: Sequence[str]) -> Stack:
+    for number in range(_TRIES):
+        subfolder = folder / str(number)
+        subfolder.mkdir()
+        stack = Stack(catalog.folder(), subfolder, cities)
+        try:
+            await stack.start()
+        except Ended as reason:
+            stack.stop()
+            if "address already in use" not in str(reason) or number == _TRIES - 1:
+                raise
+        except BaseException:
+            stack.stop()
+            raise
+        else:
+            return stack
+    raise AssertionError("the last try answers or raises")
+
+
+async def _serve(processes: Processes) -> bool:
+    """Do what the run of tests asks for, until its end of the pipe is closed."""
+    lines = asyncio.StreamReader()
+    protocol = asyncio.StreamReaderProtocol(lines)
+    await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, sys.stdin)
+    while True:
+        try:
+            line = (await asyncio.wait_for(lines.readline(), _POLL)).decode()
+        except TimeoutError:
+            processes.check()
+            continue
+        if not line.strip() or line.strip() == keeper.KEEP:
+            return line.strip() == keeper.KEEP
+        try:
+            _obey(processes, *keeper.command(line))
+        except (ValueError, OSError) as reason:
+            say(str(reason))
+        else:
+            say(keeper.DONE)
+
+
+def _obey(processes: Processes, verb: str, subject: Any) -> None:
+    match verb:
+        case "kill":
+            processes.kill(subject)
+        case "stop":
+            processes.kill(subject, signal.SIGTERM)
+        case "start":
+            processes.restart(subject)
+        case "run":
+            processes.start(Program(**subject), optional=True)
+        case "signal":
+            name, number = subject
+            processes.send(name, signal.Signals(number))
+        case _:
+            raise ValueError(f"there is no {verb}; there are kill, stop, start, run, signal")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
