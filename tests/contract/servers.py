@@ -104,8 +104,9 @@ def _forgetting(plane: Plane) -> Callable[[str], Awaitable[None]]:
 async def named_server(_directory: Path) -> AsyncIterator[ContractServer]:
     """The server that the environment names, with our CRDs applied to it."""
     async with HttpTransport(named(os.environ)) as transport:
-        for crd in (kinds.widget_crd(), kinds.gadget_crd(), *our_crds()):
-            await _apply(transport, crd)
+        # All at once: the server takes a second to serve a new kind.
+        crds = (kinds.widget_crd(), kinds.gadget_crd(), *our_crds())
+        await asyncio.gather(*(_apply(transport, crd) for crd in crds))
         etcd = os.environ.get("CONTRACT_ETCD")
         if not etcd:
             yield ContractServer(transport, None)
