@@ -37,8 +37,9 @@ from kubekit.runtime import (
 )
 from kubekit.runtime.election import ElectionSettings
 from kubekit.runtime.providers.fixed import FixedCluster
-from kubekit.runtime.reporting.probes import Probes, ProbeSettings
 from kubekit.runtime.requests import cluster_name
+from kubekit.runtime.serving.listen_address import ListenAddress
+from kubekit.runtime.serving.probes import Probes
 
 
 class SummaryReconciler:
@@ -105,9 +106,9 @@ async def main(kubeconfig: Path, port: int) -> None:
         lease = ElectionSettings(name="summaries", namespace="default")
         elector = Elector(lease_client, identity, environment, lease)
         manager = Manager(runnables, elector, metrics)
-        probes = Probes(manager.health, metrics.text, ProbeSettings(port=port))
-        host, bound = await probes.start()
-        print(f"http://{host}:{bound}/readyz", flush=True)
+        probes = Probes(manager.health, metrics.text, ListenAddress("127.0.0.1", port))
+        await probes.start()
+        print(f"http://{probes.address}/readyz", flush=True)
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, manager.stop)
         try:

@@ -4,6 +4,7 @@ Both are the same rules, so each test runs with each of them.
 """
 
 import asyncio
+import base64
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -13,23 +14,34 @@ from typing import Any
 
 import msgspec
 import pytest
-from aiohttp import web
 
 from compute.api.compute import Workload
 from compute.app.admission import WorldAdmission
 from compute.app.planes import PlaneRef
-from compute.controllers.management.admission.webhooks import MUTATE, VALIDATE, Handler, handlers
-from compute.controllers.management.admission.workload_admission import WorkloadAdmission
+from compute.controllers.management.admission.webhooks import MUTATE, VALIDATE, handlers
+from compute.controllers.management.admission.workload_admission import (
+    PARENT_NAME,
+    WorkloadAdmission,
+)
 from compute.services.network.admission import NetworkAdmission
 from compute.services.quota.admission import ClaimAdmission
 from kubekit.api.errors import Forbidden, Invalid
 from kubekit.client.options import PLAIN_WRITE, PatchType, WriteOptions
+from kubekit.plane.local import RecordClient
 from kubekit.plane.plane import Plane
 from kubekit.plane.registry.verbs.results import WriteResult
 from kubekit.plane.users import MASTERS, PLANE_USER, User
+from kubekit.runtime.clusters import Clusters
+from kubekit.runtime.requests import cluster_name
+from kubekit.runtime.serving.http_server import ServingSettings
+from kubekit.runtime.serving.tls_files import TlsFiles, TlsPaths
+from kubekit.runtime.serving.webhook_server import WebhookServer
+from tests.support.compute.review_recorder import ReviewRecorder
 from tests.support.compute.validation_builders import CITIES, changed, sandbox
 from tests.support.compute.workload_builders import PROJECT, binding
-from tests.support.kubekit.admission_builders import MUTATING, VALIDATING, serving
+from tests.support.kubekit.admission_builders import MUTATING, VALIDATING
+from tests.support.kubekit.plane_worlds import environment
+from tests.support.kubekit.serving_builders import TestAuthority, mounted
 from tests.support.kubekit.stage import Stage, staging
 
 Document = dict[str, Any]
@@ -52,6 +64,7 @@ class Project:
     """A project's plane, written to as its users do."""
 
     plane: Plane
+    role: Clusters
 
     async def create(self, document: Document, user: User = PLANE_USER) -> WriteResult:
         kind = self.plane.kinds.require(document["apiVersion"], document["kind"])
@@ -101,23 +114,32 @@ async def _project(directory: Path, mode: str) -> AsyncIterator[Project]:
         plane = stage.planes[PROJECT]
         admission = WorkloadAdmission(stage.role("projects"))
         if mode == "webhooks":
-            server = await stack.enter_async_context(serving(directory))
-            for path, handler in handlers(admission).items():
-                server.at(path[1:], _mounted(handler))
-            await _configure(stage, MUTATING, server.client(MUTATE[1:]))
-            await _configure(stage, VALIDATING, server.client(VALIDATE[1:]))
+            at = await stack.enter_async_context(_serving(directory, admission))
+            await _configure(stage, MUTATING, at(MUTATE))
+            await _configure(stage, VALIDATING, at(VALIDATE))
         else:
             claims = ClaimAdmission(stage.role("core"))
             networks = NetworkAdmission(stage.role("projects"))
             WorldAdmission(admission, networks, claims).opened(PlaneRef("project", PROJECT), plane)
-        yield Project(plane)
+        yield Project(plane, stage.role("projects"))
 
 
-def _mounted(handler: Handler) -> Callable[[web.Request], Coroutine[Any, Any, web.Response]]:
-    async def handle(request: web.Request) -> web.Response:
-        return web.Response(body=await handler(await request.read()))
-
-    return handle
+@asynccontextmanager
+async def _serving(
+    directory: Path, admission: WorkloadAdmission
+) -> AsyncIterator[Callable[[str], Document]]:
+    """The webhooks of a manager over HTTPS. Yields the client configuration of a path."""
+    authority = TestAuthority.new()
+    mounted(directory / "tls", "1", authority.issue("webhooks"))
+    tls = TlsFiles(TlsPaths.within(directory / "tls"))
+    server = WebhookServer(handlers(admission), ServingSettings(tls=tls), environment())
+    await server.start()
+    bundle = base64.b64encode(authority.pem).decode()
+    url = f"https://localhost:{server.address.port}"
+    try:
+        yield lambda path: {"url": url + path, "caBundle": bundle}
+    finally:
+        await server.close()
 
 
 async def _configure(stage: Stage, kind: str, client: Document) -> None:
@@ -216,6 +238,23 @@ async def test_a_refusal_names_every_field(project: Project) -> None:
         "spec.template.spec.runtime.sandbox.containers[0].image",
         "spec.placements[0].cityCodes[0]",
     ]
+
+
+def test_everything_known_of_a_user_reaches_the_access_review(tmp_path: Path) -> None:
+    """From the API server over the webhook: a reviewer finds the project in the extra claims."""
+    extra = {PARENT_NAME: (PROJECT,), "iam.test/team": ("a", "b")}
+    user = User("zoe", (MASTERS, "developers"), "7", extra)
+
+    async def run_story() -> None:
+        async with _project(tmp_path, "webhooks") as project:
+            recorder = ReviewRecorder(project.plane)
+            await project.role.engage(cluster_name(PROJECT), RecordClient(recorder))
+            await project.create(sandbox(), user)
+            (spec,) = (review.spec for review in recorder.reviews)
+            assert (spec.user, spec.uid, spec.extra) == ("zoe", "7", extra)
+            assert set(spec.groups) >= {MASTERS, "developers"}
+
+    asyncio.run(run_story())
 
 
 @pytest.mark.parametrize("user", [ANN, User("admin", (MASTERS,))], ids=["ann", "administrator"])

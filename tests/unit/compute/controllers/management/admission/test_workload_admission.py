@@ -17,14 +17,13 @@ from compute.controllers.management.admission.workload_admission import (
 from compute.decide.deployment.template import unstamped_hash
 from kubekit.api.errors import Forbidden, Invalid, Unavailable
 from kubekit.api.kinds.authentication import UserInfo
-from kubekit.api.kinds.authorization import SubjectAccessReview
 from kubekit.api.kinds.rbac import PolicyRule, Role, RoleBinding, RoleRef, Subject
 from kubekit.api.meta import ObjectMeta
-from kubekit.client.options import WriteOptions
-from kubekit.client.transport import Document, ResourceLocation
-from kubekit.plane.local import LocalTransport, RecordClient
+from kubekit.client.transport import Document
+from kubekit.plane.local import RecordClient
 from kubekit.plane.registry.kinds import Kinds
 from kubekit.runtime.requests import cluster_name
+from tests.support.compute.review_recorder import ReviewRecorder
 from tests.support.compute.validation_builders import ABSENT, changed, decoded, machine, sandbox
 from tests.support.compute.workload_builders import PROJECT, Story, binding, network
 from tests.support.kubekit import stage as stages
@@ -272,25 +271,11 @@ def test_settings_without_effect_are_warned_of(tmp_path):
     judged(tmp_path, story)
 
 
-class _Overheard(LocalTransport):
-    """A transport that records the access reviews."""
-
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self.reviews: list[SubjectAccessReview] = []
-
-    async def create(
-        self, place: ResourceLocation, document: Document, options: WriteOptions
-    ) -> Document:
-        self.reviews.append(msgspec.convert(document, SubjectAccessReview))
-        return await super().create(place, document, options)
-
-
 def test_the_review_has_all_of_the_users_info(tmp_path):
     """The reviewer finds the project in ``extra``; without it every review would be denied."""
 
     async def story(stage: Stage) -> None:
-        overheard = _Overheard(stage.planes[PROJECT])
+        overheard = ReviewRecorder(stage.planes[PROJECT])
         await stage.role("projects").engage(cluster_name(PROJECT), RecordClient(overheard))
         extra = {"iam.miloapis.com/parent-name": (PROJECT,), "iam.test/team": ("a", "b")}
         user = UserInfo(username="ann", uid="7", groups=("developers",), extra=extra)
@@ -329,7 +314,7 @@ def test_an_invalid_workload_needs_no_permission_check(tmp_path):
     """A refusal is cheap: a document with many networks must not keep the plane busy."""
 
     async def story(stage: Stage) -> None:
-        overheard = _Overheard(stage.planes[PROJECT])
+        overheard = ReviewRecorder(stage.planes[PROJECT])
         await stage.role("projects").engage(cluster_name(PROJECT), RecordClient(overheard))
         await refused(stage, sandbox({CITIES: ["XXX"]}))
         assert overheard.reviews == []

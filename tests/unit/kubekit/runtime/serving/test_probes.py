@@ -4,11 +4,13 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 import pytest
 
 from kubekit.runtime.reporting.health import Health
-from kubekit.runtime.reporting.probes import Probes, ProbeSettings
+from kubekit.runtime.serving.probes import PROBE_LIMITS, Probes
+from kubekit.runtime.serving.request_parser import ServingLimits
 
 Story = Callable[["ProbeWorld"], Awaitable[None]]
 
@@ -16,13 +18,13 @@ Story = Callable[["ProbeWorld"], Awaitable[None]]
 class ProbeWorld:
     """A raw connection to the probes for each request."""
 
-    def __init__(self, health: Health, probes: Probes, address: tuple[str, int]) -> None:
+    def __init__(self, health: Health, probes: Probes) -> None:
         self.health = health
         self.probes = probes
-        self.address = address
+        self.address = probes.address
 
     async def open(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        return await asyncio.open_connection(*self.address)
+        return await asyncio.open_connection(self.address.host, self.address.port)
 
     async def send(self, data: bytes) -> bytes:
         """Everything that comes back until the connection is closed."""
@@ -38,15 +40,15 @@ class ProbeWorld:
         return int(head.split()[1]), body.decode()
 
 
-def run_story(story: Story, settings: ProbeSettings | None = None) -> None:
+def run_story(story: Story, limits: ServingLimits = PROBE_LIMITS) -> None:
     """Run a story at the door of probes of its own."""
 
     async def run() -> None:
         health = Health()
-        probes = Probes(health, lambda: b"up 1\n", settings)
-        address = await probes.start()
+        probes = Probes(health, lambda: b"up 1\n", limits=limits)
+        await probes.start()
         try:
-            await story(ProbeWorld(health, probes, address))
+            await story(ProbeWorld(health, probes))
         finally:
             await probes.close()
 
@@ -57,9 +59,8 @@ def test_a_free_port_on_this_machine_is_taken_by_default():
     """By default only clients of this machine can connect."""
 
     async def story(world: ProbeWorld) -> None:
-        host, port = world.address
-        assert host == "127.0.0.1"
-        assert port > 0
+        assert world.address.host == "127.0.0.1"
+        assert world.address.port > 0
 
     run_story(story)
 
@@ -125,37 +126,40 @@ def test_nothing_can_be_done_here(method):
 
 
 BAD = {
-    "a long line": b"GET /" + b"x" * 9000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
-    "a long field": b"GET / HTTP/1.1\r\nHost: x\r\nA: " + b"x" * 9000 + b"\r\n\r\n",
-    "many fields": b"GET / HTTP/1.1\r\nHost: x\r\n" + b"A: b\r\n" * 500 + b"\r\n",
-    "no HTTP": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
+    "a long line": (414, b"GET /" + b"x" * 9000 + b" HTTP/1.1\r\nHost: x\r\n\r\n"),
+    "a long field": (431, b"GET / HTTP/1.1\r\nHost: x\r\nA: " + b"x" * 17000 + b"\r\n\r\n"),
+    "many fields": (431, b"GET / HTTP/1.1\r\nHost: x\r\n" + b"A: b\r\n" * 500 + b"\r\n"),
+    "a body": (413, b"GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx"),
+    "no HTTP": (400, b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n"),
 }
 
 
-@pytest.mark.parametrize("request_", BAD.values(), ids=BAD)
-def test_requests_out_of_bounds_are_refused(request_: bytes):
+@pytest.mark.parametrize(("code", "request_"), BAD.values(), ids=BAD)
+def test_requests_out_of_bounds_are_refused(code: int, request_: bytes):
     """They get a short answer, and the next one is served."""
 
     async def story(world: ProbeWorld) -> None:
         answer = await world.send(request_)
-        assert answer.split()[1] == b"400"
+        assert int(answer.split()[1]) == code
         assert await world.ask("/healthz") == (200, "ok")
 
     run_story(story)
 
 
 @pytest.mark.parametrize(
-    "part", [b"", b"GET /readyz HTTP/1.1\r\nHo"], ids=["nothing", "half a request"]
+    ("part", "code"),
+    [(b"", b""), (b"GET /readyz HTTP/1.1\r\nHo", b"408")],
+    ids=["nothing", "half a request"],
 )
-def test_a_connection_that_says_too_little_is_closed(part: bytes):
+def test_a_connection_that_says_too_little_is_closed(part: bytes, code: bytes):
     """A slow client holds nothing for long."""
 
     async def story(world: ProbeWorld) -> None:
         assert await world.ask("/healthz") == (200, "ok")
         async with asyncio.timeout(30):
-            assert await quietly(world.send(part)) == b""
+            assert (await quietly(world.send(part))).partition(b" ")[2][:3] == code
 
-    run_story(story, ProbeSettings(patience=0.5))
+    run_story(story, replace(PROBE_LIMITS, head_time=0.3))
 
 
 async def quietly(answer: Awaitable[bytes]) -> bytes:
@@ -165,12 +169,13 @@ async def quietly(answer: Awaitable[bytes]) -> bytes:
         return b""
 
 
-def test_connections_beyond_the_bound_are_closed_at_once():
-    """A crowd cannot use up the process' files, and does not stay for long."""
+def test_connections_that_send_nothing_make_room_for_a_probe():
+    """A crowd cannot use up the process' files, and keeps no kubelet out."""
 
     async def story(world: ProbeWorld) -> None:
         crowd = [await world.open() for _ in range(64)]
-        assert await quietly(world.send(b"GET /healthz HTTP/1.1\r\n\r\n")) == b""
+        assert await world.ask("/healthz") == (200, "ok")
+        assert await quietly(crowd[0][0].read()) == b""
         for _, writer in crowd:
             writer.close()
 
@@ -198,7 +203,8 @@ def test_without_metrics_there_is_no_such_page():
     async def run() -> None:
         probes = Probes(Health())
         await probes.close()
-        world = ProbeWorld(Health(), probes, await probes.start())
+        await probes.start()
+        world = ProbeWorld(Health(), probes)
         assert (await world.ask("/metrics"))[0] == 404
         await probes.close()
 
@@ -213,7 +219,8 @@ def test_metrics_that_cannot_be_collected_are_an_error_of_the_server(caplog):
 
     async def run() -> tuple[int, str]:
         probes = Probes(Health(), broken)
-        world = ProbeWorld(Health(), probes, await probes.start())
+        await probes.start()
+        world = ProbeWorld(Health(), probes)
         try:
             return await world.ask("/metrics")
         finally:
@@ -221,21 +228,24 @@ def test_metrics_that_cannot_be_collected_are_an_error_of_the_server(caplog):
 
     code, text = asyncio.run(run())
     assert (code, text) == (500, "the metrics cannot be collected; the log has the cause\n")
-    assert [record.msg for record in caplog.records] == ["metrics not collected"]
+    assert [record.msg for record in caplog.records if record.levelname == "ERROR"] == [
+        "metrics not collected"
+    ]
 
 
-def test_a_target_that_is_no_path_is_refused():
+@pytest.mark.parametrize(("target", "code"), [("//[", 404), ("x", 400), ("*", 400)])
+def test_a_target_that_is_no_page_is_refused(target: str, code: int):
     """An address in brackets that never ends is the client's error."""
 
     async def story(world: ProbeWorld) -> None:
-        assert await world.ask("//[") == (400, "this is not a valid request\n")
+        assert (await world.ask(target))[0] == code
 
     run_story(story)
 
 
 def test_importing_the_duties_of_the_runtime_loads_no_server_and_no_tracing():
     """A command that only asks for help does not pay for them."""
-    names = "election reporting.events reporting.health reporting.probes reporting.tracing"
+    names = "election reporting.events reporting.health reporting.tracing serving.probes"
     program = (
         f"import sys, importlib\nfor name in {names!r}.split():\n"
         "    importlib.import_module('kubekit.runtime.' + name)\n"
