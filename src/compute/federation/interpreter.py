@@ -2,7 +2,8 @@
 
 It follows the same rules as the ResourceInterpreterCustomization that Karmada gets for
 WorkloadDeployments: the whole status is collected, and the hub's object has the status of the first
-cluster. While the cell reports none, the hub's status stays. The cell's spec is not retained.
+cluster. While the cell has written none, the report is empty and the hub's status stays. The cell's
+spec is not retained.
 
 The collected status includes the generation of the copy, and the generation of the hub's object from
 which the copy was made. The field names are Karmada's.
@@ -31,9 +32,14 @@ UNHEALTHY: Final = "Unhealthy"
 
 
 def reflected(copy: Object) -> dict[str, Any] | None:
-    """The status of a copy as it is reported to the hub; None while the cell has reported none."""
-    if not isinstance(copy, WorkloadDeployment) or copy.status == type(copy.status)():
+    """The status of a copy as it is reported to the hub: empty while the cell has written none.
+
+    None for a kind whose status is not collected.
+    """
+    if not isinstance(copy, WorkloadDeployment):
         return None
+    if copy.status == type(copy.status)():
+        return {}
     status: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(copy.status))
     made_from = copy.metadata.annotations.get(karmada_keys.TEMPLATE_GENERATION, "")
     if digits.only(made_from):
@@ -50,7 +56,7 @@ def health(copy: Object) -> str:
 
 def aggregated(template: K, items: Sequence[AggregatedStatusItem]) -> K:
     """The hub's object with the status of the first cluster; the same object if nothing changes."""
-    if not isinstance(template, WorkloadDeployment) or not items or items[0].status is None:
+    if not isinstance(template, WorkloadDeployment) or not items or not items[0].status:
         return template
     reported = items[0].status
     status = msgspec.convert(reported, type(template.status))

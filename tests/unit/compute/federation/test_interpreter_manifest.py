@@ -10,6 +10,7 @@ import yaml
 
 from compute.api.compute import WorkloadDeployment, WorkloadDeploymentStatus
 from compute.api.karmada import ResourceInterpreterCustomization
+from compute.api.karmada_work import AggregatedStatusItem
 from compute.federation import interpreter, karmada_keys
 from kubekit.api import scheme
 from kubekit.api.schema import schema_of
@@ -67,6 +68,29 @@ def test_a_script_is_one_function_of_the_name_that_karmada_calls(rule, head):
     assert script.startswith(head)
     opened = re.findall(r"\b(function|then|do)\b", script)
     assert len(re.findall(r"\bend\b", script)) == len(opened)
+
+
+def test_karmada_reports_an_empty_status_of_a_fresh_deployment_without_a_warning():
+    """Karmada accepts only a table: nil is an error and a Warning event on every new Work."""
+    script = scripts()["statusReflection"]
+    assert set(re.findall(r"return (.+)", script)) == {"{}", "status"}
+    assert "if status == nil or next(status) == nil then\n    return {}" in script
+
+
+def test_karmada_keeps_the_hub_object_while_the_report_is_empty():
+    """An empty report has no generation to translate, and must not clear the status of the hub."""
+    script = scripts()["statusAggregation"]
+    assert set(re.findall(r"return (.+)", script)) == {"desiredObj"}
+    assert "if status == nil or next(status) == nil then\n    return desiredObj" in script
+
+
+def test_the_engine_follows_both_rules():
+    """A fresh copy is reported empty, and an empty report leaves the hub's object as it is."""
+    known = msgspec.structs.replace(deployment(), status=WorkloadDeploymentStatus(replicas=1))
+    assert interpreter.reflected(deployment()) == {}
+    for status in ({}, None):
+        items = (AggregatedStatusItem(cluster_name="cell", status=status),)
+        assert interpreter.aggregated(known, items) is known
 
 
 def test_generations_travel_by_the_names_that_the_engine_knows():

@@ -78,7 +78,7 @@ def test_a_cell_that_has_said_nothing_changes_nothing_on_the_hub(tmp_path):
         await settle(stage)
         assert (await shown(stage, 7)).status.ready_replicas == 7
         (item,) = (await bound(stage)).status.aggregated_status
-        assert (item.status, item.health) == (None, "Unhealthy")
+        assert (item.status, item.health) == ({}, "Unhealthy")
 
     run_story(tmp_path, story)
 
