@@ -136,6 +136,7 @@ class _Follower(Generic[K]):
         self._version = ""  # everything up to it is yielded; empty when a list is due
         self._number: int | None = None  # the same as a number, where it is one
         self._unpaged = False  # the next list is not paged: the version of the pages expired
+        self._has_expired = False  # a known version, since the last watch that worked
         self._last_reported = ""
         self._is_healthy = False
         self._backoff = JitteredBackoff(chance, *_PAUSES)
@@ -214,6 +215,7 @@ class _Follower(Generic[K]):
         if self._is_healthy:
             return
         self._is_healthy = True
+        self._has_expired = False
         self._backoff.reset()
         self._not_served_backoff.reset()
         self._report_change(None)
@@ -224,12 +226,22 @@ class _Follower(Generic[K]):
             return self._not_served_backoff.wait()
         if isinstance(error, Expired):
             self._unpaged = not self._version
+            self._reset_pace()
         if isinstance(error, ApiError) and not isinstance(error, _PASSING):
             self._version = ""
         # An expired version is normal; it is reported only if it happens again.
         if not (isinstance(error, Expired) and self._backoff.at_first_wait):
             self._report_change(error)
         return max(self._backoff.wait(), _retry_after(error))
+
+    def _reset_pace(self) -> None:
+        """Forget the pauses of an outage at the first expired version: the server answers again.
+
+        A server whose versions expire over and over is asked less and less.
+        """
+        if self._version and not self._has_expired:
+            self._has_expired = True
+            self._backoff.reset()
 
     def _report_change(self, error: Exception | None) -> None:
         text = "" if error is None else repr(error)

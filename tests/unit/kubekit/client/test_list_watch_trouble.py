@@ -48,6 +48,25 @@ def test_a_server_that_forgets_at_once_is_asked_ever_less(run_story):
     run_story(story)
 
 
+def test_a_version_that_expired_during_an_outage_is_listed_again_soon(run_story):
+    """A restarted server has forgotten the version. It answers, so the pauses of its outage are over."""
+
+    async def story(world: World) -> None:
+        await world.writer.create(config("one"))
+        cut = Plan(cut_after=0, error=OSError("cut"))
+        down = [Plan(refusal=OSError("refused"))] * 8
+        world.transport.watches.extend([cut, *down, Plan(refusal=GONE)])
+        async with world.following() as picture:
+            await asyncio.sleep(200)
+        (_, listed), (answered, _) = world.transport.listed, world.transport.watched[9]
+        assert world.transport.watched[9][0] - world.transport.watched[8][0] > 10
+        assert listed[0] - answered < 1
+        assert picture.words == ["list one", "list one"]
+        assert [str(trouble) for trouble in world.troubles] == ["cut", "refused", "None"]
+
+    run_story(story)
+
+
 def test_pages_that_outlive_their_version_give_way_to_one_piece(run_story):
     """The list starts over; what follows begins a picture anew."""
 
