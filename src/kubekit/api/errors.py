@@ -24,11 +24,14 @@ again. So a reconciler catches the same errors from a local plane and from a rem
 """
 
 from collections.abc import Iterable
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from kubekit.api.fields import FieldError
 from kubekit.api.resource import Resource
 from kubekit.api.status import Status, StatusCause, StatusDetails
+
+NAMESPACE_TERMINATING: Final = "NamespaceTerminating"
+"""The cause of a `Forbidden`: nothing can be created in a namespace that is being deleted."""
 
 
 class ApiError(Exception):
@@ -51,6 +54,11 @@ class ApiError(Exception):
             details=self.details,
             code=self.code,
         )
+
+    def has_cause(self, reason: str) -> bool:
+        """Whether the server gives this reason among the causes."""
+        causes = self.details.causes if self.details is not None else ()
+        return any(cause.reason == reason for cause in causes)
 
 
 class BadRequest(ApiError):

@@ -14,6 +14,7 @@ from typing import Any, Final, TypeVar
 from msgspec.structs import replace
 
 from kubekit.api.errors import (
+    NAMESPACE_TERMINATING,
     AlreadyExists,
     BadRequest,
     Conflict,
@@ -211,10 +212,12 @@ class EventSink:
         return await self._client.patch(stored, counted)
 
     def _give_up(self, series: OngoingSeries, error: Exception) -> None:
-        self.dropped += 1
+        """Log an event that is not written. Those of a namespace that is being deleted are no loss."""
+        terminating = _is_terminating(error)
+        self.dropped += not terminating
         event = series.first
         _log.log(
-            logging.DEBUG if isinstance(error, NotFound) else logging.WARNING,
+            logging.DEBUG if terminating or isinstance(error, NotFound) else logging.WARNING,
             "event not written",
             extra={
                 "event": f"{event.metadata.namespace}/{event.metadata.name}",
@@ -222,6 +225,11 @@ class EventSink:
                 "error": f"{type(error).__name__}: {error}",
             },
         )
+
+
+def _is_terminating(error: Exception) -> bool:
+    """Whether the namespace is being deleted, and accepts no new objects."""
+    return isinstance(error, Forbidden) and error.has_cause(NAMESPACE_TERMINATING)
 
 
 def _is_transient(error: Exception | None) -> bool:

@@ -8,7 +8,7 @@ from compute.api.compute import Workload
 from kubekit.api import errors, fields
 from kubekit.api.errors import ApiError
 from kubekit.api.resource import Resource
-from kubekit.api.status import Status, StatusDetails
+from kubekit.api.status import Status, StatusCause, StatusDetails
 
 KINDS = sorted(
     # Other modules may have kinds of their own, which no wire has a name for.
@@ -83,3 +83,12 @@ def test_an_invalid_object_names_every_field():
     single = errors.invalid(Workload.RESOURCE, "A", wrong[:1])
     assert single.message.endswith("is invalid: spec.placements: Required value")
     assert str(errors.invalid(PODS, "a", wrong[:1])).startswith('Pod "a" is invalid: ')
+
+
+def test_the_causes_of_a_refusal_can_be_asked_for():
+    """A refusal without details has none."""
+    causes = (StatusCause(reason=errors.NAMESPACE_TERMINATING),)
+    refusal = errors.Forbidden("no", StatusDetails(causes=causes))
+    assert refusal.has_cause("NamespaceTerminating")
+    assert not refusal.has_cause("Other")
+    assert not errors.Forbidden("no").has_cause("NamespaceTerminating")

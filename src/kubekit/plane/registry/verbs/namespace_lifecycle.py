@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from kubekit.api import errors
-from kubekit.api.errors import Forbidden
+from kubekit.api.errors import NAMESPACE_TERMINATING, Forbidden
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.resource import Resource
 from kubekit.api.status import StatusCause, StatusDetails
@@ -77,7 +77,7 @@ def _kind_terminating(resource: Resource, name: str) -> Forbidden:
 def _terminating(resource: Resource, namespace: str, name: str) -> Forbidden:
     named = f"{resource.plural}.{resource.group}" if resource.group else resource.plural
     cause = StatusCause(
-        reason="NamespaceTerminating",
+        reason=NAMESPACE_TERMINATING,
         message=f"namespace {namespace} is being terminated",
         field="metadata.namespace",
     )

@@ -1,13 +1,14 @@
 """Events on their way: to planes that are away, that lose answers, or that are let go."""
 
 import asyncio
+import logging
 from contextlib import suppress
 from tempfile import TemporaryDirectory
 
 import pytest
 from msgspec.structs import replace
 
-from kubekit.api.kinds.core import ConfigMap
+from kubekit.api.kinds.core import ConfigMap, Namespace
 from kubekit.api.kinds.events import Event
 from kubekit.api.meta import ObjectMeta
 from kubekit.client.options import DeleteOptions
@@ -29,6 +30,24 @@ def test_a_namespace_that_is_gone_takes_its_events_along():
         assert scene.recorder.dropped == 1
 
     run_story(story)
+
+
+def test_an_event_in_a_terminating_namespace_is_ignored(caplog):
+    """The server refuses it, and its namespace would have been deleted with it: no warning, no loss."""
+
+    async def story(scene: RecorderWorld) -> None:
+        ending = await scene.client.create(Namespace(metadata=ObjectMeta(name="ending")))
+        metadata = ObjectMeta(name="one", namespace="ending", finalizers=("test.example/hold",))
+        one = await scene.client.create(ConfigMap(metadata=metadata))
+        await scene.client.delete(ending)
+        await asyncio.sleep(1)
+        scene.say(one)
+        assert await scene.reported("ending") == ()
+        assert scene.recorder.dropped == 0
+
+    with caplog.at_level(logging.INFO):
+        run_story(story)
+    assert [record.getMessage() for record in caplog.records] == []
 
 
 def test_events_outlive_a_while_without_the_plane():
