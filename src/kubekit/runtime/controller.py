@@ -165,6 +165,8 @@ class Controller:
         if term is not None and not term.holds():
             self.queue.add(request)
             await asyncio.sleep(_TERM_RECHECK)
+        elif wait := self._outcomes.blocked(request, now):
+            self.queue.add_after(request, wait)
         elif wait := self._context.freshness.behind(request, now):
             self.counters.own_write_waits += 1
             self.queue.add_after(request, wait)

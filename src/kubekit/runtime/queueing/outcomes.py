@@ -5,13 +5,15 @@
     NotEngaged               dropped if it is the cluster of the request; for another cluster, which
                              may still be engaged, requeued with backoff
     TerminalError            an error that is not retried
-    WriteConflictLoop        requeued for the time when the object may be written again
+    WriteConflictLoop        requeued for the time when the object may be written again; until then
+                             watch events start a pass only now and then
     NotLeading               requeued for the next leader
     anything else            an error: requeued with backoff
 
 For an exception group, the member with the greatest need of a retry decides.
 """
 
+import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
@@ -27,6 +29,9 @@ from kubekit.runtime.requests import ClusterName, NotEngaged, Request, Result, T
 _SOONEST: Final = 0.001  # seconds; a requeue "now", over and over, must not stop the clock
 _FIRST_RACE: Final = 0.02  # seconds
 _RACES: Final = 5  # in a row; more losses than this are not chance
+# Seconds between two passes that are stopped by a write conflict loop: the first, and the most. Each
+# reads live up to the write that is not sent, and a competing writer may cause ten a second.
+_BLOCKED_PAUSES: Final = (1.0, 15.0)
 # Failures of the environment; every other exception is a fault of the program.
 _EXPECTED: Final = (ApiError, OSError)
 
@@ -59,6 +64,13 @@ class PassOutcomes:
         self._backoff = backoff
         self._counters = counters
         self._races = RequestBackoff(chance, _FIRST_RACE)  # counts those in a row
+        self._blocked = RequestBackoff(chance, *_BLOCKED_PAUSES)
+        self._blocked_until: dict[Request, float] = {}
+
+    def blocked(self, request: Request, now: float) -> float:
+        """Seconds until the next pass of a request that a write conflict loop stopped; else 0."""
+        until = self._blocked_until.get(request) if self._blocked_until else None
+        return 0.0 if until is None else max(until - now, 0.0)
 
     def succeeded(self, request: Request, result: Result) -> PassOutcome:
         """The outcome of a pass that returned."""
@@ -81,10 +93,7 @@ class PassOutcomes:
                 self._counters.terminal += 1
                 outcome = PassOutcome("terminal error", PassResult.ERROR, None, leaf)
             case WriteConflictLoop() as leaf:
-                remaining = max(leaf.seconds_left, _SOONEST)
-                outcome = PassOutcome(
-                    "write conflict loop", PassResult.REQUEUE_AFTER, remaining, leaf
-                )
+                outcome = self._stopped_by_conflicts(request, leaf)
             case NotLeading() as leaf:
                 outcome = PassOutcome("not leading", PassResult.REQUEUE, 0.0, leaf)
             case (Conflict() | AlreadyExists()) as leaf if self._races.failures(request) < _RACES:
@@ -104,6 +113,16 @@ class PassOutcomes:
         """Forget the requests of a cluster."""
         self._backoff.drop(cluster)
         self._races.drop(cluster)
+        self._blocked.drop(cluster)
+        for request in [blocked for blocked in self._blocked_until if blocked.cluster == cluster]:
+            del self._blocked_until[request]
+
+    def _stopped_by_conflicts(self, request: Request, error: WriteConflictLoop) -> PassOutcome:
+        """The outcome of a pass that a write conflict loop stopped."""
+        remaining = max(error.seconds_left, _SOONEST)
+        pause = min(self._blocked.next(request), remaining)
+        self._blocked_until[request] = asyncio.get_running_loop().time() + pause
+        return PassOutcome("write conflict loop", PassResult.REQUEUE_AFTER, remaining, error)
 
     def _not_engaged(self, request: Request, error: NotEngaged) -> PassOutcome:
         """The outcome of a pass without its cluster: its own is gone; another may still be engaged."""
@@ -116,6 +135,8 @@ class PassOutcomes:
     def _forget(self, request: Request) -> None:
         self._backoff.forget(request)
         self._races.forget(request)
+        if self._blocked_until.pop(request, None) is not None:
+            self._blocked.forget(request)
 
 
 # From the least need of a retry to the greatest; every other error ranks above these.

@@ -181,7 +181,9 @@ class RecordingTransport:
         deleted = _metadata(answer)
         if answer.get("kind") == "Status":
             uid = options.uid or answer.get("details", {}).get("uid", "")
-            deleted = Written(location.name, location.namespace, uid, gone=True)
+            deleted = Written(
+                location.name, location.namespace, uid, gone=True, content=_content(uid, None)
+            )
         elif "deletionTimestamp" not in answer["metadata"]:  # some kinds return what was deleted
             deleted = deleted._replace(gone=True)
         self.record_write(pass_, location, field_paths.DELETION, deleted)
@@ -215,8 +217,11 @@ class RecordingTransport:
         write_conflicts = pass_.context.write_conflicts
         try:
             write_conflicts.check(target, _now(), fields)
-        except WriteConflictLoop:  # the removal of a finalizer cannot repeat indefinitely
-            if fields != field_paths.FINALIZERS or not await self._is_deleting(location):
+        except WriteConflictLoop:
+            existing = await self._existing_metadata(location)
+            # The removal of a finalizer cannot repeat indefinitely.
+            released = fields == field_paths.FINALIZERS and "deletionTimestamp" in existing
+            if not released and not write_conflicts.spares(target, existing.get("uid", "")):
                 raise
         if write_conflicts.suspects(target):
             write_conflicts.saw(
@@ -252,7 +257,9 @@ class RecordingTransport:
     ) -> ObjectKey:
         pass_.writes += 1
         target = object_key(self._cluster, location, written.name)
-        message = pass_.context.write_conflicts.wrote(target, fields, _now(), written.content)
+        message = pass_.context.write_conflicts.wrote(
+            target, fields, _now(), written.content, uid=written.uid
+        )
         if message is not None:
             self._report(pass_.context, target, location, (message, written.uid))
         return target
@@ -283,9 +290,6 @@ class RecordingTransport:
         managed: Managed = (await self._existing_metadata(location)).get("managedFields", [])
         return managed
 
-    async def _is_deleting(self, location: ResourceLocation) -> bool:
-        return "deletionTimestamp" in await self._existing_metadata(location)
-
     async def _existing_metadata(self, location: ResourceLocation) -> Document:
         """The metadata of the existing object; empty if it cannot be read."""
         try:
@@ -312,7 +316,7 @@ def _metadata(document: Document, written_document: object = None) -> Written:
 
 def _content(uid: str, written_document: object) -> int:
     """A hash of what was written. Writes to objects with different uids are no repetition."""
-    return 0 if written_document is None else field_paths.content((uid, written_document))
+    return field_paths.content((uid, written_document))
 
 
 def _is_gone(metadata: Document) -> bool:

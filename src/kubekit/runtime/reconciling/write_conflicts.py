@@ -5,6 +5,9 @@ by the number of writes of one object that repeat earlier content. Beyond a limi
 writing that object for a while. It reports which fields it kept writing and which other managers write
 them too, by managedFields.
 
+Writes are counted by uid: an object that is deleted and created again under its name is another one.
+Only very many creations and deletions of one name are too many.
+
 Writes with new content are progress, as of a status while instances become ready: only very many of
 them are too many. A status may also repeat earlier content without a conflict, because the state that
 it reports returns, as at every step of a rollout.
@@ -17,13 +20,21 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any, Final
 
-from kubekit.runtime.reconciling.field_paths import DELETION, FieldPath, Fields, owns, shown
+from kubekit.runtime.reconciling.field_paths import (
+    CREATION,
+    DELETION,
+    FieldPath,
+    Fields,
+    owns,
+    shown,
+)
 from kubekit.runtime.reconciling.object_keys import ObjectKey
 
 _MOST: Final = 8192  # objects that are counted at once; one in a loop stays among the newest
 _IDLE: Final = 3  # an object without a write for one part in so many of the window is forgotten
 _NEWS: Final = 20  # times the limit is too many, even if each write has new content
 _FOLLOWED: Final = 100  # times the limit is too many for a status, even if no writer undoes it
+_RECREATED: Final = 5  # times the limit is too many creations and deletions of one name
 _SUSPECT: Final = 5  # so many repetitions before the limit, managedFields are read
 _LISTED: Final = 3
 _STATUS: Final = ("status",)
@@ -92,7 +103,12 @@ class _WriteHistory:
             return False
         statuses = len(self._statuses)
         too_many = count - statuses > limit * _NEWS or statuses > limit * _FOLLOWED
-        return too_many or self.repeated > limit
+        return too_many or self.is_of_name(limit) or self.repeated > limit
+
+    def is_of_name(self, limit: int) -> bool:
+        """Whether objects of the name are created and deleted over and over."""
+        recreations = sum(write[1] in (CREATION, DELETION) for write in self.writes)
+        return recreations > limit * _RECREATED
 
     @property
     def _statuses(self) -> list[tuple[float, Fields, int]]:
@@ -104,11 +120,13 @@ class _WriteHistory:
 class _Suspension:
     """An object that is not written. It is remembered afterwards for as long again.
 
-    ``deleted`` says that deletes are among the repeated writes.
+    ``deleted`` says that deletes are among the repeated writes. ``uid`` is empty if every object of
+    the name is suspended.
     """
 
     message: str
     deleted: bool
+    uid: str
     seconds: float
     until: float
 
@@ -131,15 +149,22 @@ class WriteConflictBreaker:
         """Raise `WriteConflictLoop` while the object is suspended.
 
         A delete is allowed, unless deletes were repeated: an owner may be waiting for the deletion.
+        A create makes another object.
         """
         suspension = self._suspensions.get(target) if self._suspensions else None
         if (
             suspension is None
             or now >= suspension.until
             or (fields == DELETION and not suspension.deleted)
+            or (fields == CREATION and suspension.uid)
         ):
             return
         raise WriteConflictLoop(suspension.message, suspension.until - now)
+
+    def spares(self, target: ObjectKey, uid: str) -> bool:
+        """Whether the suspension of a name is of an earlier object, and not of the one with this uid."""
+        suspension = self._suspensions.get(target)
+        return suspension is None or (bool(uid) and suspension.uid not in ("", uid))
 
     def suspects(self, target: ObjectKey) -> bool:
         """Whether a loop is near, so that reading managedFields before the write is worth it.
@@ -164,8 +189,13 @@ class WriteConflictBreaker:
                 seen[writer.manager] = writer
         history.others = tuple(seen.values())
 
-    def wrote(self, target: ObjectKey, fields: Fields, now: float, content: int = 0) -> str | None:
-        """Count a write of ``content``. Returns the message to report when it is one too many."""
+    def wrote(
+        self, target: ObjectKey, fields: Fields, now: float, content: int = 0, *, uid: str = ""
+    ) -> str | None:
+        """Count a write of ``content``. Returns the message to report when it is one too many.
+
+        ``content`` differs for objects with different uids.
+        """
         write = now, fields, content
         history = self._histories.pop(target, None)
         if history is None:
@@ -179,9 +209,9 @@ class WriteConflictBreaker:
         self._forget(now)
         if not history.is_conflict(self._settings.limit):
             return None
-        return self._trip(target, self._histories.pop(target), now)
+        return self._trip(target, self._histories.pop(target), now, uid)
 
-    def _trip(self, target: ObjectKey, history: _WriteHistory, now: float) -> str:
+    def _trip(self, target: ObjectKey, history: _WriteHistory, now: float, uid: str) -> str:
         self._suspensions = {
             key: suspension
             for key, suspension in self._suspensions.items()
@@ -192,7 +222,9 @@ class WriteConflictBreaker:
         seconds = min(longer, self._settings.longest_suspension)
         message = self._message(target, history)
         deleted = any(fields == DELETION for _, fields, _ in history.writes)
-        self._suspensions[target] = _Suspension(message, deleted, seconds, now + seconds)
+        if history.is_of_name(self._settings.limit):
+            uid = ""
+        self._suspensions[target] = _Suspension(message, deleted, uid, seconds, now + seconds)
         return message
 
     def _forget(self, now: float) -> None:

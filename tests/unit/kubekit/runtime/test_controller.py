@@ -18,6 +18,7 @@ from kubekit.runtime.reconciling.write_conflicts import WriteConflictLoop
 from kubekit.runtime.reporting.counters import ControllerCounters, PassResult
 from kubekit.runtime.reporting.tracing import Tracing
 from kubekit.runtime.requests import DONE, NotEngaged, Request, Result, TerminalError
+from tests.support.kubekit import virtual_time
 from tests.support.kubekit.runtime_builders import (
     A,
     B,
@@ -339,8 +340,8 @@ def test_the_last_moment_of_a_rest_stops_no_clock():
     """A timer may come a hair too early: a requeue after that hair would repeat at the same time."""
     outcomes = PassOutcomes(RequestBackoff(Random(1)), Random(1), ControllerCounters())
 
-    ending = outcomes.failed_with(
-        Request(A, "default", "one"), WriteConflictLoop("left alone", 1e-10)
-    )
+    async def end_pass() -> float | None:
+        request = Request(A, "default", "one")
+        return outcomes.failed_with(request, WriteConflictLoop("left alone", 1e-10)).requeue_after
 
-    assert ending.requeue_after == 0.001
+    assert virtual_time.run(end_pass()) == 0.001

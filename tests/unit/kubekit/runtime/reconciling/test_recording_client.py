@@ -291,8 +291,8 @@ def test_making_and_removing_the_same_object_is_a_fight_too(tmp_path):
     async def story(world: RuntimeWorld) -> None:
         made = begin(world.projects, limit=6)
         with pytest.raises(WriteConflictLoop) as raised:
-            await come_and_go(world.writer(), 10)
-        assert "its creation (4 times), its deletion (3 times)" in str(raised.value)
+            await come_and_go(world.writer(), 20)
+        assert "its creation (16 times), its deletion (15 times)" in str(raised.value)
         assert made.context.counters.write_conflicts == 1
 
     run_story(tmp_path, story)

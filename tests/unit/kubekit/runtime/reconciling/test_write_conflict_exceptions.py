@@ -82,7 +82,7 @@ def test_class_6_an_object_that_is_fought_over_can_be_released(tmp_path):
 
 
 def test_a_deletion_that_is_what_is_repeated_is_stopped(tmp_path):
-    """Another client creates the object again each time: that is a loop like any other."""
+    """Another client creates the object again each time, without end: that is a loop like any other."""
 
     async def story(world):
         refused = []
@@ -95,7 +95,7 @@ def test_a_deletion_that_is_what_is_repeated_is_stopped(tmp_path):
                 refused.append(fight)
 
         world.start(world.controller(Reconciling(reconcile), settings=FIVE))
-        for _ in range(6):
+        for _ in range(26):
             await world.client().create(config("fought"))
             await asyncio.sleep(1)
         assert refused == []
@@ -104,6 +104,64 @@ def test_a_deletion_that_is_what_is_repeated_is_stopped(tmp_path):
         assert "each time its deletion" in str(refused[0])
 
     run_story(tmp_path, story)
+
+
+def test_objects_of_one_name_are_counted_each_for_itself(tmp_path):
+    """A policy that comes and goes with its deployments is created and deleted many times a minute."""
+
+    async def do(writer):
+        for _ in range(12):
+            there = await writer.create(config("policy"))
+            there = await writer.patch(there, annotated(there, kept="1"))
+            await writer.delete(there)
+        return await writer.find(ConfigMap, "policy", "default")
+
+    assert in_a_pass(tmp_path, do) is None
+
+
+def test_a_new_object_does_not_inherit_the_fight_of_an_earlier_one(tmp_path):
+    """It may be created and written, whoever creates it, while the name is suspended."""
+
+    async def do(writer):
+        await writer.delete(await fought_over(writer))
+        made = await writer.create(config("fought"))
+        return (await writer.patch(made, annotated(made, fresh="1"))).metadata.annotations
+
+    assert in_a_pass(tmp_path, do) == {"fresh": "1"}
+
+
+def test_a_creation_that_is_what_is_repeated_is_stopped(tmp_path):
+    """The garbage collector deletes an object without an owner as fast as it is created."""
+
+    async def do(writer):
+        for _ in range(40):
+            there = await writer.create(config("fought"))
+            await writer.delete(there)
+
+    with pytest.raises(WriteConflictLoop, match="its creation"):
+        in_a_pass(tmp_path, do)
+
+
+def test_a_blocked_pass_does_not_follow_every_watch_event(tmp_path):
+    """The competing writer goes on ten times a second; each blocked pass would read live in vain."""
+    passes = []
+
+    async def story(world):
+        await world.write("web", text="1")
+
+        async def insist(request):
+            there = await world.writer().find(ConfigMap, request.name, "default")
+            passes.append(there)
+            await world.writer().patch(there, annotated(there, a="1"))
+
+        world.start(world.controller(Reconciling(insist), settings=FIVE))
+        for number in range(600):
+            there = await world.client().get(ConfigMap, "web", "default")
+            await world.client().patch(there, annotated(there, a=f"other {number}"))
+            await asyncio.sleep(0.1)
+
+    run_story(tmp_path, story)
+    assert 6 < len(passes) < 30
 
 
 def test_writes_that_each_say_something_new_are_no_fight(tmp_path):
