@@ -88,7 +88,8 @@ def test_the_engine_follows_both_rules():
     """A fresh copy is reported empty, and an empty report leaves the hub's object as it is."""
     known = msgspec.structs.replace(deployment(), status=WorkloadDeploymentStatus(replicas=1))
     assert interpreter.reflected(deployment()) == {}
-    for item in (AggregatedStatusItem(status={}), AggregatedStatusItem()):
+    silent = AggregatedStatusItem(cluster_name="cell")
+    for item in (silent, msgspec.structs.replace(silent, status={})):
         assert interpreter.aggregated(known, (item,)) is known
 
 
