@@ -28,6 +28,10 @@ _NETWORK_BINDING_INFIX: Final = "-net-"
 _EXECUTION_PREFIX: Final = "karmada-es-"
 _HISTORY_PREFIX: Final = "compute.datumapis.com-revision-history."
 _GRANT_SUFFIX: Final = "-compute-quota"
+# The letters of Kubernetes' random names. Without vowels they spell no words.
+_SAFE_LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
+_FNV_OFFSET: Final = 0x811C9DC5
+_FNV_PRIME: Final = 0x01000193
 
 
 def cluster(name: str) -> ClusterName:
@@ -155,8 +159,15 @@ def resource_binding(name: str, kind: str) -> str:
 
 
 def work(namespace: str, name: str, kind: str) -> str:
-    """The Work of an object, in each cluster's namespace of Works, where all namespaces meet."""
-    return _hashed(name, (namespace, name, kind), LABEL_LIMIT)
+    """The Work of an object, in each cluster's namespace of Works, where all namespaces meet.
+
+    It is Karmada's own name, so that a Work can be read without a list, whichever engine made it: the
+    object's name, and an FNV-1a hash of namespace, name and kind, written in letters of its own.
+    """
+    stem = name.replace(":", ".").lower()
+    path = "-".join(filter(None, (namespace, stem, kind))).lower()
+    hashed = str(_fnv_1a(path.encode())).encode()
+    return f"{stem}-{''.join(_SAFE_LETTERS[each % len(_SAFE_LETTERS)] for each in hashed)}"
 
 
 def execution_namespace(cluster_name: str) -> str:
@@ -188,6 +199,14 @@ def bucket(resource_type: str, consumer_kind: str, consumer_name: str) -> str:
     """The bucket that counts one resource of one consumer, as the quota service spells it."""
     key = f"{resource_type}{consumer_kind}{consumer_name}".encode()
     return "bucket-" + hashlib.sha256(key).hexdigest()
+
+
+def _fnv_1a(data: bytes) -> int:
+    """The 32-bit FNV-1a hash."""
+    value = _FNV_OFFSET
+    for byte in data:
+        value = ((value ^ byte) * _FNV_PRIME) & 0xFFFFFFFF
+    return value
 
 
 def _after(prefix: str, name: str) -> str | None:

@@ -279,7 +279,9 @@ async def _delete_works(
     if not exists:
         name = names.work(bound.namespace, bound.name, bound.kind)
         for cluster in dict.fromkeys((*(t.name for t in binding.spec.clusters), *existing)):
-            work = await hub.client.find(Work, name, names.execution_namespace(cluster))
+            # One that an earlier release made has another name.
+            known = existing[cluster].metadata.name if cluster in existing else name
+            work = await hub.client.find(Work, known, names.execution_namespace(cluster))
             if work is not None and not work.deleting:
                 await live.delete(hub.client, work)
     await commit.remove_finalizer(hub.client, binding, karmada_keys.BINDING)

@@ -233,6 +233,24 @@ def test_t2_invalid_cluster_names(attempt, words):
         attempt()
 
 
+HUB_NAMESPACE = "ns-1f0c6a52-6a54-4a34-8a3c-0a41c1f3a001"
+
+
+@pytest.mark.parametrize(
+    ("namespace", "name", "kind", "work"),
+    [
+        (HUB_NAMESPACE, "web-default-dfw", "WorkloadDeployment", "web-default-dfw-868d8ff995"),
+        ("ada", "web", "WorkloadDeployment", "web-f5844857"),
+        ("bob", "web", "WorkloadDeployment", "web-6978d9c7b4"),
+        ("", HUB_NAMESPACE, "Namespace", f"{HUB_NAMESPACE}-775b6d778f"),
+        ("", "System:Viewer", "ClusterRole", "system.viewer-68f59547f"),
+    ],
+)
+def test_a_work_has_the_name_that_karmada_gives_it(namespace, name, kind, work):
+    """The expected names were computed by Karmada 1.16 itself."""
+    assert names.work(namespace, name, kind) == work
+
+
 def test_the_works_of_objects_that_differ_only_in_their_namespace_are_apart():
     """They meet in their cluster's namespace of Works."""
     ada, bob = (names.work(namespace, "web", "WorkloadDeployment") for namespace in ("ada", "bob"))
