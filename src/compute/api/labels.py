@@ -29,6 +29,10 @@ INSTANCE_NAMESPACE: Final = "compute.datumapis.com/instance-namespace"
 SERVICE_NAME: Final = "services.miloapis.com/service-name"
 COMPUTE_SERVICE: Final = "compute.datumapis.com"
 
+# On a namespace of the hub: "true" at its creation keeps it out of the cells. A namespace that was
+# sent to them would be deleted there when it is deleted on the hub.
+SKIP_PROPAGATION: Final = "namespace.karmada.io/skip-auto-propagation"
+
 # What a hub copy of an Instance may have. Everything else stays in the cell.
 WRITE_BACK: Final = (
     UPSTREAM_CLUSTER,

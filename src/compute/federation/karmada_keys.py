@@ -23,8 +23,6 @@ MANAGED_LABELS: Final = "resourcetemplate.karmada.io/managed-labels"  # keys, jo
 MANAGED_ANNOTATIONS: Final = "resourcetemplate.karmada.io/managed-annotations"
 MANAGED: Final = "karmada.io/managed"  # a label: "true" on every copy
 
-SKIPPED: Final = "namespace.karmada.io/skip-auto-propagation"  # a label: "true" keeps it on the hub
-
 # Finalizers, and when the engine removes them.
 EXECUTION: Final = "karmada.io/execution-controller"  # Work: until the copy is gone from the cell
 BINDING: Final = "karmada.io/binding-controller"  # ResourceBinding: until its Works are deleted

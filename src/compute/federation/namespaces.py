@@ -6,7 +6,7 @@ so the Work and the cell's namespace are deleted once the hub's namespace is gon
 
 from typing import Final
 
-from compute.api import names
+from compute.api import labels, names
 from compute.api.karmada import MemberCluster as Member
 from compute.api.karmada_work import Work
 from compute.federation import karmada_keys, lookups, works
@@ -100,5 +100,5 @@ def _accepts_works(hub: Cluster, cluster: str) -> bool:
 
 
 def _is_sent(namespace: Namespace) -> bool:
-    skipped = namespace.metadata.labels.get(karmada_keys.SKIPPED) == "true"
+    skipped = namespace.metadata.labels.get(labels.SKIP_PROPAGATION) == "true"
     return is_synced(namespace.metadata.name) and not skipped

@@ -17,7 +17,6 @@ from compute.api.karmada import (
     ResourceSelector,
 )
 from compute.decide.conditions import status_of
-from compute.federation.karmada_keys import SKIPPED
 from kubekit.api.errors import Forbidden
 from kubekit.api.kinds.core import ConfigMap, Namespace
 from kubekit.api.kinds.pods import Pod
@@ -28,7 +27,7 @@ from tests.support.compute import builders
 pytestmark = [pytest.mark.stack, pytest.mark.e2e, pytest.mark.slow, pytest.mark.long]
 
 CITY = {labels.TOPOLOGY_CITY_CODE: "DFW"}
-UNPROPAGATED = {SKIPPED: "true"}
+UNPROPAGATED = {labels.SKIP_PROPAGATION: "true"}
 
 
 def policy(namespace: str) -> PropagationPolicy:

@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 
+from compute.api import labels
 from compute.api.compute import WorkloadDeployment
 from compute.api.karmada_work import Work
 from compute.federation.namespaces import is_synced
@@ -71,6 +72,23 @@ def test_a_namespace_that_says_so_stays_on_the_hub(tmp_path):
         await stage.named("dfw", Namespace, "other", "")
         await settle(stage)
         assert await stage.client("dfw").find(Namespace, "own") is None
+
+    run_story(tmp_path, story)
+
+
+def test_a_namespace_of_leases_can_be_deleted_on_the_hub_alone(tmp_path):
+    """The cell has a namespace of that name for its own lease: it is not the hub's to delete."""
+
+    async def story(stage: Stage) -> None:
+        metadata = ObjectMeta(name="compute-system", labels={labels.SKIP_PROPAGATION: "true"})
+        kept = await stage.client("dfw").create(named("compute-system"))
+        await stage.client("hub").create(Namespace(metadata=metadata))
+        await settle(stage)
+        await remove(stage, "hub", named("compute-system"))
+        await stage.gone("hub", Namespace, "compute-system")
+        await settle(stage)
+        present = await stage.client("dfw").get(Namespace, "compute-system")
+        assert present.metadata.resource_version == kept.metadata.resource_version
 
     run_story(tmp_path, story)
 
