@@ -120,7 +120,7 @@ def test_objects_of_one_name_are_counted_each_for_itself(tmp_path):
 
 
 def test_a_new_object_does_not_inherit_the_fight_of_an_earlier_one(tmp_path):
-    """It may be created and written, whoever creates it, while the name is suspended."""
+    """It may be created and written, while its name is suspended."""
 
     async def do(writer):
         await writer.delete(await fought_over(writer))

@@ -82,6 +82,45 @@ def test_the_mutating_webhook_responds_with_a_patch(tmp_path):
     assert whole["response"] == {"uid": UID, "allowed": True}
 
 
+def test_what_an_api_server_writes_into_an_object_draws_no_warning(tmp_path):
+    """It sends the object as it would be stored: with managed fields, a uid, and an empty status."""
+    new = sandbox()
+    new["status"] = {}
+    new["metadata"] |= {
+        "uid": UID,
+        "generation": 2,
+        "resourceVersion": "7",
+        "creationTimestamp": "2026-11-19T12:00:00Z",
+        "selfLink": "",
+        "managedFields": [
+            {
+                "manager": "kubectl-create",
+                "operation": "Update",
+                "apiVersion": "compute.datumapis.com/v1alpha",
+                "time": "2026-11-19T12:00:00Z",
+                "fieldsType": "FieldsV1",
+                "fieldsV1": {"f:spec": {".": {}, "f:placements": {}, "f:template": {".": {}}}},
+            },
+            {
+                "manager": "workload",
+                "operation": "Update",
+                "apiVersion": "compute.datumapis.com/v1alpha",
+                "time": "2026-11-19T12:00:01Z",
+                "fieldsType": "FieldsV1",
+                "fieldsV1": {"f:metadata": {"f:finalizers": {".": {}, 'v:"a/b"': {}}}},
+                "subresource": "status",
+            },
+        ],
+    }
+    old = sandbox()
+    old["spec"]["placements"][0]["scaleSettings"]["minReplicas"] = 3
+
+    created, updated = responses(tmp_path, VALIDATE, review(new), review(new, new | old))
+
+    for reply in (created, updated):
+        assert reply["response"] == {"uid": UID, "allowed": True}
+
+
 def test_the_validating_webhook_refuses_with_a_status(tmp_path):
     """Code, reason, and a cause for each field; what is right is allowed."""
     wrong, right = responses(
