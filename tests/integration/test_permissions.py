@@ -57,9 +57,12 @@ ANYWHERE = {
 }
 _NAMED = "naming the writer that undoes the part's own writes"
 _OWNERS = "a server that checks who blocks the deletion of an owner"
+_UID = "comparing the hub with the cell when a manager starts"
 UNUSED = {
     "cell on cell: delete networkbindings": "a network that a template no longer names",
+    "cell on cell: get namespaces": _UID,
     "cell on cell: update workloaddeployments/finalizers": _OWNERS,
+    "cell on hub: get namespaces": _UID,
     "cell on hub: get resourcebindings": "a deployment that moved here from another cell",
     "cell on project: create events": "a leaked claim that is released",
     "cell on project: patch resourceclaims": "a claim that a later deployment takes over",

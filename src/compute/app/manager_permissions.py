@@ -3,8 +3,8 @@
 A part is what one flag of the manager switches on. On a plane it has one ClusterRole, and one Role in
 each namespace where it may do more; both are named ``compute-PART-on-PLANE``. They are bound to:
 
-    compute-manager     the ServiceAccount of management, cell and provider, in compute-system
-    compute-stand-ins   the ServiceAccount of the stand-ins, in compute-system
+    compute-manager     the ServiceAccount of every manager, in compute-system
+    compute-stand-ins   the ServiceAccount of the stand-ins in a cell that they do not run in
     compute-cells       every ServiceAccount of this namespace: a cell on the hub or in a project has the
                         one that is named like the cell
 """
@@ -13,7 +13,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from compute.api.permissions import Permission, PlaneRole, allow, leases, namespaces, rules
+from compute.api.permissions import (
+    ObjectScope,
+    Permission,
+    PlaneRole,
+    allow,
+    leases,
+    namespaces,
+    rules,
+)
 from compute.app import project_clusters
 from compute.controllers.cell.deployment import controller as deployment
 from compute.controllers.cell.instance import claims, controller as instance
@@ -35,8 +43,9 @@ from compute.services import (
 from compute.services.network import service as network
 from compute.services.quota import service as quota
 from kubekit.api.kinds import rbac
-from kubekit.api.kinds.authentication import SelfSubjectReview, TokenReview
-from kubekit.api.kinds.authorization import SelfSubjectAccessReview, SubjectAccessReview
+from kubekit.api.kinds.authentication import TokenReview
+from kubekit.api.kinds.authorization import SubjectAccessReview
+from kubekit.api.kinds.core import Namespace
 from kubekit.api.kinds.rbac import (
     ClusterRole,
     ClusterRoleBinding,
@@ -54,6 +63,7 @@ MANAGER: Final = "compute-manager"
 STAND_INS: Final = "compute-stand-ins"
 
 PLANES: Final[tuple[PlaneRole, ...]] = ("core", "hub", "project", "cell")
+_KUBE_SYSTEM: Final = ObjectScope(names=("kube-system",))
 PARTS: Final[Mapping[str, Sequence[Permission]]] = {
     "management": (
         *workload.PERMISSIONS,
@@ -71,6 +81,9 @@ PARTS: Final[Mapping[str, Sequence[Permission]]] = {
         *instance.PERMISSIONS,
         *claims.PERMISSIONS,
         *write_back.PERMISSIONS,
+        # The uid of this namespace is that of the cluster: the hub must be another one.
+        *allow("cell", ("get",), Namespace, scope=_KUBE_SYSTEM),
+        *allow("hub", ("get",), Namespace, scope=_KUBE_SYSTEM),
         *leases("cell", SYSTEM),
     ),
     "provider-simulated": (*simulated.PERMISSIONS, *leases("cell", SYSTEM)),
@@ -88,7 +101,7 @@ PARTS: Final[Mapping[str, Sequence[Permission]]] = {
         *leases("core", SYSTEM),
     ),
 }
-# A manager checks the callers of its metrics with the cluster that it runs in.
+# A manager has the cluster that it runs in check who reads its metrics; which plane that is, differs.
 _METRICS: Final = allow("cell", ("create",), TokenReview, SubjectAccessReview)
 
 
@@ -105,10 +118,8 @@ class PartGrant:
 
     @property
     def permissions(self) -> tuple[Permission, ...]:
-        """What the part may do on the plane, and the questions that it asks there at its start."""
-        own = tuple(each for each in PARTS[self.part] if each.plane == self.plane)
-        questions = allow(self.plane, ("create",), SelfSubjectAccessReview, SelfSubjectReview)
-        return (*own, *questions) if own else ()
+        """What the part may do on the plane."""
+        return tuple(each for each in PARTS[self.part] if each.plane == self.plane)
 
     @property
     def subject(self) -> Subject:
@@ -116,7 +127,8 @@ class PartGrant:
         if self.part == "cell" and self.plane != "cell":
             group = f"system:serviceaccounts:{CELLS}"
             return Subject(kind="Group", api_group=rbac.GROUP, name=group)
-        return _account(STAND_INS if self.part.startswith("stand-in-") else MANAGER)
+        is_remote = self.part.startswith("stand-in-") and self.plane == "cell"
+        return _account(STAND_INS if is_remote else MANAGER)
 
     def objects(self) -> Iterator[Object]:
         """The roles and bindings."""
@@ -133,8 +145,7 @@ def grants() -> list[PartGrant]:
 
 def metrics_objects() -> list[Object]:
     """The role of every manager, for its metrics server."""
-    subjects = (_account(MANAGER), _account(STAND_INS))
-    return list(_bound("compute-metrics-auth", "", rules(_METRICS), subjects))
+    return list(_bound("compute-metrics-auth", "", rules(_METRICS), (_account(MANAGER),)))
 
 
 def _account(name: str) -> Subject:
