@@ -19,6 +19,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 HOME = VENV / ".home"
+INSTALLER_ONLY = "--installer"
 # Errors of a registry, or of the network, that go away by themselves.
 PASSES = re.compile(
     r"\b(?:429|50[0234])\b|too many requests|time[d ]*-?out|reset by peer", re.IGNORECASE
@@ -27,12 +28,13 @@ PAUSES = (2, 5, 15, 40, 60)  # seconds; package registries sometimes answer "too
 
 
 def main() -> int:
-    """Set up, or say in one sentence why not."""
+    """Set up, or say in one sentence why not. With --installer it stops after the installer."""
     if importlib.util.find_spec("ensurepip") is None:
         version = f"{sys.version_info.major}.{sys.version_info.minor}"
         return _fail(f"this Python has no venv: install the package python{version}-venv")
     print("Setting up .venv (once; a minute at most on a quick line)", flush=True)
-    return _make_venv() or _install_uv() or _sync()
+    made = _make_venv() or _install_uv()
+    return made if INSTALLER_ONLY in sys.argv else made or _sync()
 
 
 def _make_venv() -> int:
