@@ -12,6 +12,7 @@ CITY_TEMPLATES: Final = "compute.datumapis.com/city-templates"
 # A JSON object by Instance, on a Workload and its deployments: when replacements were requested.
 REPLACED_INSTANCES: Final = "compute.datumapis.com/replaced-instances"
 REPLACED_AT: Final = "compute.datumapis.com/replaced-at"  # on an Instance: the request it answers
+TEMPLATE_HASH: Final = "compute.datumapis.com/template-hash"  # on a Pod: what it was created from
 MAX_UNAVAILABLE: Final = "compute.datumapis.com/max-unavailable"  # "1" or "25%", for updates
 SUSPENDED: Final = "compute.datumapis.com/suspended"
 EXPECTED_REFERENCED_DATA: Final = "compute.datumapis.com/expected-referenced-data"

@@ -23,7 +23,9 @@ _REFERENCED_DATA: Final = (
     "Ready Resolving AwaitingPropagation SourceNotFound SourceUnauthorized SourceTooLarge "
     "SourceNameTooLong"
 )
-_RUNTIME_FAULTS: Final = "ImageUnavailable InstanceCrashing ConfigurationError PendingQuota"
+_RUNTIME_FAULTS: Final = (
+    "ImageUnavailable InstanceCrashing ConfigurationError NameTaken NodeNotReady PendingQuota"
+)
 
 USES: Final = (
     _use(

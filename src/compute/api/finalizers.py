@@ -13,3 +13,4 @@ NETWORK: Final = "networking.datumapis.com/network-controller"  # Network: until
 REFERENCED_DATA: Final = "compute.datumapis.com/referenced-data-controller"  # of later releases
 UNIKRAFT: Final = "unikraft.datumapis.com/finalizer"  # of a provider: until the machine has stopped
 SIMULATED: Final = "simulated.compute.datumapis.com/machine"  # of the simulated provider: the same
+PODS: Final = "pods.compute.datumapis.com/pod"  # of the provider of Pods: until its Pod is gone

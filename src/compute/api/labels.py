@@ -11,6 +11,9 @@ PLACEMENT_NAME: Final = "compute.datumapis.com/placement-name"
 CITY_CODE: Final = "compute.datumapis.com/city-code"
 INSTANCE_INDEX: Final = "compute.datumapis.com/instance-index"
 
+# On Pods and Services: the uid of the Instance that they run.
+INSTANCE_UID: Final = "compute.datumapis.com/instance-uid"
+
 # On hub WorkloadDeployments, Karmada Clusters and Locations: the city as written, case and all.
 TOPOLOGY_CITY_CODE: Final = "topology.datum.net/city-code"
 TOPOLOGY_COUNTRY: Final = "topology.datum.net/country"
@@ -44,4 +47,16 @@ WRITE_BACK: Final = (
     CITY_CODE,
     WORKLOAD_NAME,
     PLACEMENT_NAME,
+)
+
+# What a Pod or Service has of its Instance. The other labels are the user's, and some of them make
+# components of a cluster change a Pod.
+IDENTITY: Final = (
+    WORKLOAD_UID,
+    WORKLOAD_NAME,
+    DEPLOYMENT_UID,
+    DEPLOYMENT_NAME,
+    PLACEMENT_NAME,
+    CITY_CODE,
+    INSTANCE_INDEX,
 )

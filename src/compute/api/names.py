@@ -32,6 +32,7 @@ _GRANT_SUFFIX: Final = "-compute-quota"
 _SAFE_LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
 _FNV_OFFSET: Final = 0x811C9DC5
 _FNV_PRIME: Final = 0x01000193
+_SERVICE_PREFIX: Final = "i-"
 
 
 def cluster(name: str) -> ClusterName:
@@ -92,6 +93,18 @@ def instance_parts(name: str) -> tuple[str, int] | None:
     owner, _, written = name.rpartition("-")
     ordinal = _number(written)
     return None if not owner or ordinal is None else (owner, ordinal)
+
+
+def service(instance_name: str) -> str:
+    """The Service of an Instance that runs as a Pod: its own name, if a Service may have it.
+
+    The name of a Service is a label that starts with a letter. There is no inverse: a Service has an
+    owner reference to its Instance.
+    """
+    is_label = "." not in instance_name and len(instance_name) <= LABEL_LIMIT
+    if is_label and not instance_name[:1].isdigit():
+        return instance_name
+    return _hashed(_SERVICE_PREFIX + instance_name, (instance_name,), LABEL_LIMIT)
 
 
 def claim(instance_name: str) -> str:

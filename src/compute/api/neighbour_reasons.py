@@ -3,7 +3,16 @@
 A reason that we write too is defined once, in `reasons`, with sentences that fit both uses.
 """
 
-from compute.api.reason_types import KnownReason, Trait, healthy, passing, platform, transient, user
+from compute.api.reason_types import (
+    KnownReason,
+    Rank,
+    Trait,
+    healthy,
+    passing,
+    platform,
+    transient,
+    user,
+)
 
 
 class NeighbourReason(KnownReason):
@@ -84,6 +93,22 @@ class NeighbourReason(KnownReason):
         "SettingsInvalid",
         "A setting in a ConfigMap cannot be read; the last good one stays in force.",
         "Correct the key of the ConfigMap that the event names.",
+    )
+
+    # Providers: Instances.
+    NAME_TAKEN = platform(
+        "NameTaken",
+        "The cell has an object of the instance's name that is not the platform's.",
+        "Ask the operators of the cell to remove the object that the message names.",
+        Trait.WARNS,
+        rank=Rank.NOT_HOSTED,
+    )
+    NODE_NOT_READY = platform(
+        "NodeNotReady",
+        "The node of the instance is not ready or does not report: whether the instance runs is unknown.",
+        "Wait; the operators of the cell have to bring the node back, or to remove it once it is off.",
+        Trait.WARNS,
+        rank=Rank.NOT_HOSTED,
     )
 
     # Karmada: ResourceBinding, Work, Cluster.

@@ -91,7 +91,7 @@ class Reason(KnownReason):
     )
     FAILED = user(
         "Failed",
-        "The instance has ended and is not started again.",
+        "The instance has ended: it was evicted, its node refuses it, or it is not started again.",
         "See `compute events NAME`, then correct the program or run `compute rollout undo NAME`.",
         Trait.TERMINAL,
         rank=Rank.CANNOT_RUN,

@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from compute.api import gates
-from compute.api.reasons import Reason
+from compute.api.reasons import NeighbourReason, Reason
 from kubekit.api.meta import Condition, ConditionStatus
 
 # Messages become parts of messages of owners. Uncut, a long one would exceed the limit of the API,
@@ -19,7 +19,9 @@ from kubekit.api.meta import Condition, ConditionStatus
 _LONGEST: Final = 1024
 _LONGEST_SUMMARY: Final = 512
 
-_RANKS: Final[dict[str, int]] = {reason: reason.rank for reason in Reason if reason.rank}
+_RANKS: Final[dict[str, int]] = {
+    reason: reason.rank for reason in (*NeighbourReason, *Reason) if reason.rank
+}
 
 
 class Candidate(msgspec.Struct, frozen=True):

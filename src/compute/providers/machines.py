@@ -12,12 +12,12 @@ from typing import Final
 
 from compute.api.compute import Instance
 from compute.api.conditions import ConditionType
-from compute.api.reasons import KnownReason, Reason
+from compute.api.reasons import Reason
 from compute.decide.conditions import find, is_true
+from compute.decide.provider_reports import ConditionValue
 from compute.providers.delays import drawn
 from compute.providers.settings import MachineSettings
 from kubekit.api import times
-from kubekit.api.meta import ConditionStatus
 
 NODE: Final = "simulated.compute.datumapis.com/node"
 STARTED: Final = "simulated.compute.datumapis.com/started-at"
@@ -32,15 +32,6 @@ class Machine:
 
     node: str
     started: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class ConditionValue:
-    """The value of a condition."""
-
-    status: ConditionStatus
-    reason: KnownReason
-    message: str
 
 
 @dataclass(frozen=True, slots=True)

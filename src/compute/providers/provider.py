@@ -1,10 +1,7 @@
 """The reconciler of one Instance: its machine is started, observed, moved and stopped.
 
-It follows the contract of providers. Nothing happens while an Instance has scheduling gates. The
-finalizer is added in the write that starts the machine, and removed once the machine has stopped. A
-provider writes Programmed, Available, the template's hash and the addresses, but never Ready. While
-quota is denied, the quota controller writes Programmed and Available, and the provider does not
-overwrite them.
+It follows the contract of providers, of which `decide/provider_reports.py` has the decisions. The
+finalizer is added in the write that starts the machine, and removed once the machine has stopped.
 """
 
 from collections.abc import Iterable
@@ -16,25 +13,24 @@ import msgspec
 from compute.api import finalizers
 from compute.api.compute import (
     Instance,
-    InstanceControllerStatus,
-    InstanceStatus,
     InterfaceAssignments,
     NetworkInterfaceStatus,
 )
 from compute.api.conditions import ConditionType
 from compute.api.networking import Subnet
 from compute.api.reasons import Reason
-from compute.decide.conditions import find, is_true, put, status_of
+from compute.decide.conditions import is_true
 from compute.decide.deployment.template import recorded_hash
 from compute.decide.networking.addresses import address_of
+from compute.decide.provider_reports import ConditionValue, ProviderReport, may_run, reported
 from compute.decide.scheduling_gates import closed
 from compute.providers import machines, settings
 from compute.providers.addresses import Addresses, holders
 from compute.providers.interfaces import NoNetwork, NotYet, prefixes
-from compute.providers.machines import ConditionValue, Machine, MachineState
+from compute.providers.machines import Machine, MachineState
 from compute.providers.settings import MachineSettingsCache
 from kubekit.api.kinds.core import ConfigMap
-from kubekit.api.meta import EPOCH, Condition, with_metadata
+from kubekit.api.meta import with_metadata
 from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.clusters import Cluster, Clusters
 from kubekit.runtime.reconciling import commit
@@ -75,7 +71,7 @@ class Provider:
         now = self._environment.now()
         if instance.deleting:
             return await self._stop(cell, instance, now)
-        if _is_gated(instance) or _is_denied(instance):
+        if not may_run(instance):
             return DONE
         return await self._run(cell, instance, now)
 
@@ -122,9 +118,10 @@ class Provider:
                 state = result
             else:
                 interfaces = result
-        values = (state.programmed, state.available)
-        status = _reported(instance, dict(zip(_WRITTEN, values, strict=True)), now)
-        status = msgspec.structs.replace(status, network_interfaces=interfaces)
+        report = ProviderReport(
+            state.programmed, state.available, recorded_hash(instance), interfaces
+        )
+        status = reported(instance, report, now)
         await cell.client.patch_status(instance, msgspec.structs.replace(instance, status=status))
         return _requeue(state.requeue_after)
 
@@ -137,7 +134,8 @@ class Provider:
             await commit.remove_finalizer(cell.client, instance, finalizers.SIMULATED)
             return DONE
         stopping = ConditionValue("False", Reason.STOPPING, "The machine is being stopped")
-        status = _reported(instance, {ConditionType.AVAILABLE: stopping}, now)
+        report = ProviderReport(available=stopping, template_hash=recorded_hash(instance))
+        status = reported(instance, report, now)
         await cell.client.patch_status(instance, msgspec.structs.replace(instance, status=status))
         return _requeue(left)
 
@@ -205,9 +203,6 @@ class Provider:
         return [Request(cluster, *key) for key in waiting]
 
 
-_WRITTEN: Final = (ConditionType.PROGRAMMED, ConditionType.AVAILABLE)
-
-
 async def _started(cell: Cluster, instance: Instance, machine: Machine) -> Instance:
     """The Instance with this machine, in one write."""
     meta = instance.metadata
@@ -232,57 +227,7 @@ def _has_machine(instance: Instance) -> bool:
     return finalizers.SIMULATED in instance.metadata.finalizers
 
 
-def _is_gated(instance: Instance) -> bool:
-    return bool(closed(instance))
-
-
-def _is_denied(instance: Instance) -> bool:
-    return status_of(instance.status.conditions, ConditionType.QUOTA_GRANTED) == "False"
-
-
 def _unprogrammed(instance: Instance) -> Iterable[str]:
     programmed = is_true(instance.status.conditions, ConditionType.PROGRAMMED)
-    if not (programmed or _is_gated(instance) or instance.deleting):
+    if not (programmed or closed(instance) or instance.deleting):
         yield instance.metadata.namespace
-
-
-def _reported(
-    instance: Instance, values: dict[ConditionType, ConditionValue], now: datetime
-) -> InstanceStatus:
-    """The status with new conditions where they differ, and the hash of the machine's template."""
-    old = instance.status
-    updates = [
-        _condition(kind, each, instance)
-        for kind, each in values.items()
-        if _is_new(old, kind, each)
-    ]
-    observed = recorded_hash(instance)
-    return msgspec.structs.replace(
-        old,
-        conditions=put(old.conditions, updates, now),
-        controller=InstanceControllerStatus(observed_template_hash=observed) if observed else None,
-    )
-
-
-def _is_new(old: InstanceStatus, kind: str, value: ConditionValue) -> bool:
-    """Whether a condition changes.
-
-    Its observed generation does not count: a machine is fixed when its Instance is created.
-    """
-    present = find(old.conditions, kind)
-    return present is None or (present.status, present.reason, present.message) != (
-        value.status,
-        value.reason,
-        value.message,
-    )
-
-
-def _condition(kind: str, value: ConditionValue, instance: Instance) -> Condition:
-    return Condition(
-        type=kind,
-        status=value.status,
-        reason=value.reason,
-        message=value.message,
-        observed_generation=instance.metadata.generation,
-        last_transition_time=EPOCH,
-    )

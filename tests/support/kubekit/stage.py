@@ -85,6 +85,7 @@ class Stage(Observer):
     directory: Path = field(kw_only=True)
     factory: ControllerFactory = field(kw_only=True)
     scope: Scope = field(kw_only=True)
+    kinds: Kinds = field(kw_only=True)
     roles: dict[str, Clusters] = field(default_factory=dict)
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
 
@@ -99,7 +100,7 @@ class Stage(Observer):
         if name not in self.planes:
             path = self.directory / f"{name}.db"
             store = await Store.open(path, self.environment, _SETTINGS, threaded=False, vfs="memdb")
-            plane = await Plane.on(store, every_kind(), self.environment)
+            plane = await Plane.on(store, self.kinds, self.environment)
             self._stack.push_async_callback(plane.close)
             self.observe(name, plane)
         return self.planes[name]
@@ -119,11 +120,19 @@ class Stage(Observer):
 
 
 @asynccontextmanager
-async def staging(directory: Path, planes: Iterable[tuple[str, str]] = ()) -> AsyncIterator[Stage]:
+async def staging(
+    directory: Path, planes: Iterable[tuple[str, str]] = (), kinds: Kinds | None = None
+) -> AsyncIterator[Stage]:
     """A stage; ``planes`` are pairs of a role and the name of a plane that is engaged in it."""
     around = environment()
     factory = ControllerFactory(around, Metrics(), "test")
-    stage = Stage(environment=around, directory=directory, factory=factory, scope=Scope("test"))
+    stage = Stage(
+        environment=around,
+        directory=directory,
+        factory=factory,
+        scope=Scope("test"),
+        kinds=kinds or every_kind(),
+    )
     try:
         for role, name in planes:
             await stage.engage(role, name)

@@ -49,6 +49,7 @@ _HOLDERS: Final = {
         "the management plane removes it once its ConfigMaps and Secrets are withdrawn"
     ),
     finalizers.UNIKRAFT: "the provider removes it once the machine has stopped",
+    finalizers.PODS: "the provider removes it once its Pod is gone",
     FOREGROUND: "the garbage collector removes it once its dependents are gone",
 }
 _UNKNOWN_HOLDER: Final = "its controller has to remove it"

@@ -40,6 +40,43 @@ class VolumeMount(Wire, frozen=True, kw_only=True):
     sub_path: str = ""
 
 
+class SeccompProfile(Wire, frozen=True, kw_only=True):
+    """Which system calls are allowed; ``RuntimeDefault`` are those of the container runtime."""
+
+    type: str
+    localhost_profile: str = ""
+
+
+class Capabilities(Wire, frozen=True, kw_only=True):
+    """Capabilities of Linux that a container has more, or fewer, than usual."""
+
+    add: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+
+
+class SecurityContext(Wire, frozen=True, kw_only=True):
+    """What the processes of a container may do."""
+
+    allow_privilege_escalation: bool | None = None
+    capabilities: Capabilities | None = None
+    run_as_non_root: bool | None = None
+
+
+class Sysctl(Wire, frozen=True, kw_only=True):
+    """A setting of the kernel, for one Pod."""
+
+    name: str
+    value: str
+
+
+class PodSecurityContext(Wire, frozen=True, kw_only=True):
+    """What the processes of a Pod may do."""
+
+    run_as_non_root: bool | None = None
+    seccomp_profile: SeccompProfile | None = None
+    sysctls: tuple[Sysctl, ...] = ()
+
+
 class PodContainer(Wire, frozen=True, kw_only=True):
     """One container of a Pod."""
 
@@ -53,6 +90,7 @@ class PodContainer(Wire, frozen=True, kw_only=True):
     env: tuple[EnvVar, ...] = ()
     resources: ResourceRequirements | None = None
     volume_mounts: tuple[VolumeMount, ...] = ()
+    security_context: SecurityContext | None = None
 
 
 class EmptyDirVolumeSource(Wire, frozen=True, kw_only=True):
@@ -86,6 +124,7 @@ class PodSpec(Wire, frozen=True, kw_only=True):
     node_selector: dict[str, str] = {}
     node_name: str = ""
     hostname: str = ""
+    security_context: PodSecurityContext | None = None
 
 
 class StateWaiting(Wire, frozen=True, kw_only=True):

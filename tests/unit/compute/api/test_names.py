@@ -258,3 +258,19 @@ def test_the_works_of_objects_that_differ_only_in_their_namespace_are_apart():
     assert ada.startswith("web-")
     assert bob.startswith("web-")
     assert ada != bob
+
+
+@pytest.mark.parametrize("name", ["web-home-dfw-0", "a", "w" * 63])
+def test_a_service_has_the_name_of_its_instance(name):
+    assert names.service(name) == name
+
+
+@pytest.mark.parametrize("name", ["2048-home-dfw-0", "web.home-dfw-0", "w" * 64])
+def test_names_that_a_service_cannot_have(name):
+    """A Service's name is a label that starts with a letter; each Instance still has its own."""
+    found = names.service(name)
+
+    assert found.startswith("i-")
+    assert len(found) <= names.LABEL_LIMIT
+    assert "." not in found
+    assert found != names.service(name + "0")

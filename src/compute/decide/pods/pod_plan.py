@@ -1,0 +1,95 @@
+"""The Pod and the Service of an Instance. Both are built once, from its spec, and never updated.
+
+A new template makes a new Instance, and so a new Pod. The owner reference lets the garbage collector
+delete what is left of an Instance whose finalizer was removed by hand; while the finalizer is there,
+so is the owner. It does not block the deletion of the owner: the finalizer does.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from compute.api import annotations, labels, names
+from compute.api.compute import Instance
+from compute.api.instance_spec import Container, Sandbox, Volume
+from compute.decide.deployment.template import recorded_hash
+from compute.decide.pods import pod_security
+from compute.decide.pods.pod_containers import containers
+from compute.decide.pods.pod_refusals import Refusal, checked
+from compute.decide.pods.pod_settings import PodSettings
+from kubekit.api.kinds.pods import Pod, PodSpec, PodVolume, Service, ServicePort, ServiceSpec
+from kubekit.api.meta import ObjectMeta
+
+
+@dataclass(frozen=True, slots=True)
+class PodPlan:
+    """What is created for an Instance. Without ports it has no Service."""
+
+    pod: Pod
+    service: Service | None
+
+
+def plan(instance: Instance, settings: PodSettings) -> PodPlan | Refusal:
+    """The Pod of an Instance, and its Service."""
+    sandbox = checked(instance)
+    if isinstance(sandbox, Refusal):
+        return sandbox
+    return PodPlan(_pod(instance, sandbox, settings), _service(instance, sandbox))
+
+
+def _service(instance: Instance, sandbox: Sandbox) -> Service | None:
+    ports = tuple(_service_ports(sandbox.containers))
+    if not ports:
+        return None
+    selector = {labels.INSTANCE_UID: instance.metadata.uid}
+    return Service(
+        metadata=_metadata(instance, names.service(instance.metadata.name), {}),
+        spec=ServiceSpec(type="ClusterIP", ports=ports, selector=selector),
+    )
+
+
+def _pod(instance: Instance, sandbox: Sandbox, settings: PodSettings) -> Pod:
+    built_from = {annotations.TEMPLATE_HASH: recorded_hash(instance)}
+    return Pod(
+        metadata=_metadata(instance, instance.metadata.name, built_from),
+        spec=PodSpec(
+            containers=containers(instance, sandbox.containers, settings),
+            volumes=tuple(_volume(volume) for volume in instance.spec.volumes),
+            restart_policy="Always",
+            automount_service_account_token=False,
+            # Addresses of other Services of the namespace are no part of the template.
+            enable_service_links=False,
+            image_pull_secrets=sandbox.image_pull_secrets,
+            security_context=pod_security.of_pod(sandbox.containers, settings),
+        ),
+    )
+
+
+def _metadata(instance: Instance, name: str, known: dict[str, str]) -> ObjectMeta:
+    present = instance.metadata.labels
+    identity: dict[str, str] = {key: present[key] for key in labels.IDENTITY if key in present}
+    return ObjectMeta(
+        name=name,
+        namespace=instance.metadata.namespace,
+        labels={**identity, labels.INSTANCE_UID: instance.metadata.uid},
+        annotations=known,
+        owner_references=(instance.reference(controller=True),),
+    )
+
+
+def _volume(volume: Volume) -> PodVolume:
+    return PodVolume(name=volume.name, config_map=volume.config_map, secret=volume.secret)
+
+
+def _service_ports(containers: tuple[Container, ...]) -> Iterator[ServicePort]:
+    """The ports of all containers. They share one address, so each number is there once."""
+    taken: set[tuple[int, str]] = set()
+    used: set[str] = set()
+    for port in (port for container in containers for port in container.ports):
+        protocol = port.protocol or "TCP"
+        if (port.port, protocol) in taken:
+            continue
+        taken.add((port.port, protocol))
+        is_used = port.name in used
+        name = f"{port.name}-{port.port}-{protocol.lower()}" if is_used else port.name
+        used.add(name)
+        yield ServicePort(name=name, port=port.port, target_port=port.port, protocol=protocol)

@@ -1,0 +1,13 @@
+"""The provider that runs each Instance as a Pod of the cell's own cluster, with a Service for its ports.
+
+    controller     the reconciler of one Instance, and its permissions
+    pod_objects    reads, creates and deletes the Pod and the Service
+    CELL_SELECTORS what the provider watches of the cell's Pods and Services
+
+`compute.decide.pods` has the decisions. Start reading at `controller.PodProvider`.
+"""
+
+from compute.decide.pods.pod_settings import PodSettings
+from compute.providers.pods.controller import CELL_SELECTORS, controllers
+
+__all__ = ["CELL_SELECTORS", "PodSettings", "controllers"]
