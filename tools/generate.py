@@ -37,7 +37,7 @@ from compute.services.quota.registrations import REGISTRATIONS
 from kubekit.api import scheme
 from kubekit.api.crd_generation import crd
 from kubekit.api.kinds import KUBERNETES_KINDS
-from kubekit.api.kinds.nodes import Node
+from kubekit.api.kinds.nodes import ClusterNode
 from kubekit.api.kinds.pods import Pod, Service
 from kubekit.api.kinds.rbac import ClusterRole
 from kubekit.api.meta import Object
@@ -86,7 +86,9 @@ TABLE: Final = (
 )
 
 # A provider of a real cluster uses Pods, Services and Nodes; a plane serves none of them.
-BUILTIN_KINDS: Final = tuple(kind for kind in KUBERNETES_KINDS if kind not in (Pod, Service, Node))
+BUILTIN_KINDS: Final = tuple(
+    kind for kind in KUBERNETES_KINDS if kind not in (Pod, Service, ClusterNode)
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from kubekit.api.errors import NotFound
 from kubekit.api.kinds.core import ConfigMap, CoreCondition, ObjectReference, Secret
 from kubekit.api.kinds.events import CoreEvent
-from kubekit.api.kinds.nodes import Node, NodeStatus
+from kubekit.api.kinds.nodes import ClusterNode, NodeStatus
 from kubekit.api.kinds.pods import (
     ContainerState,
     ContainerStatus,
@@ -61,14 +61,14 @@ class Kubelet:
     async def run(self) -> None:
         """Join the nodes, and work from now on."""
         for name in self.nodes:
-            await self.client.create(Node(metadata=ObjectMeta(name=name)))
+            await self.client.create(ClusterNode(metadata=ObjectMeta(name=name)))
             await self.report(name, "True")
         role = self.stage.role("cell")
         self.stage.start(self.stage.factory.controller("kubelet", self, role, [own(Pod, role)]))
 
     async def report(self, name: str, ready: Any, message: str = "") -> None:
         """The node's Ready, from its kubelet or from the node controller."""
-        node = await self.client.get(Node, name)
+        node = await self.client.get(ClusterNode, name)
         said = CoreCondition(type="Ready", status=ready, message=message)
         status = NodeStatus(conditions=(said,))
         await self.client.patch_status(node, replace(node, status=status))
@@ -92,7 +92,7 @@ class Kubelet:
 
     async def remove(self, name: str) -> None:
         """An operator removes the node, and Kubernetes the Pods that were on it."""
-        await self.client.delete(await self.client.get(Node, name))
+        await self.client.delete(await self.client.get(ClusterNode, name))
         self.nodes.remove(name)
         for pod in (await self.client.every(Pod)).items:
             if pod.spec.node_name == name:

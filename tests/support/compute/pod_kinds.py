@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kubekit.api.kinds.nodes import Node
+from kubekit.api.kinds.nodes import ClusterNode
 from kubekit.api.kinds.pods import Pod, Service
 from kubekit.api.meta import Object
 from kubekit.api.schema import schema_of
@@ -23,7 +23,7 @@ from tests.support.kubekit.virtual_time import run
 @cache
 def with_pods() -> Kinds:
     """Every kind of a plane, and those of Pods."""
-    return served_kinds.everything().with_kinds(_kind(kind) for kind in (Pod, Service, Node))
+    return served_kinds.everything().with_kinds(_kind(kind) for kind in (Pod, Service, ClusterNode))
 
 
 def _kind(kind: type[Object]) -> Kind:

@@ -5,7 +5,7 @@ from typing import Any
 
 from compute.api import annotations
 from kubekit.api.kinds.core import CoreCondition
-from kubekit.api.kinds.nodes import Node, NodeStatus
+from kubekit.api.kinds.nodes import ClusterNode, NodeStatus
 from kubekit.api.kinds.pods import (
     ContainerState,
     ContainerStatus,
@@ -77,9 +77,9 @@ def ended(code: int = 1, reason: str = "Error", message: str = "", ran: float | 
     )
 
 
-def node(ready: Any = "True", message: str = "", reason: str = "") -> Node:
+def node(ready: Any = "True", message: str = "", reason: str = "") -> ClusterNode:
     conditions = (
         CoreCondition(type="MemoryPressure", status="False"),
         CoreCondition(type="Ready", status=ready, message=message, reason=reason),
     )
-    return Node(metadata=ObjectMeta(name="node-1"), status=NodeStatus(conditions=conditions))
+    return ClusterNode(metadata=ObjectMeta(name="node-1"), status=NodeStatus(conditions=conditions))

@@ -2,12 +2,12 @@
 
 from typing import Final
 
-from kubekit.api.kinds.nodes import Node
+from kubekit.api.kinds.nodes import ClusterNode
 
 _READY: Final = "Ready"
 
 
-def fault(node: Node | None) -> str | None:
+def fault(node: ClusterNode | None) -> str | None:
     """Why a node cannot be relied on, as a sentence; None if it can, or nothing is known of it."""
     if node is None:
         return None

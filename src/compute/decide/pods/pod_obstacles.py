@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Final
 
 from compute.api.reasons import KnownReason, NeighbourReason, Reason
-from compute.decide.pods.pod_refusals import Refusal
+from compute.decide.pods.pod_refusals import PodRefusal
 from compute.decide.pods.pod_state import PodState
 from compute.decide.provider_reports import ConditionValue
 from kubekit.api.errors import Forbidden, Invalid
@@ -14,7 +14,7 @@ from kubekit.api.kinds.pods import Pod, Service
 _RETRY: Final = timedelta(seconds=30)
 
 
-def refused(refusal: Refusal) -> PodState:
+def refused(refusal: PodRefusal) -> PodState:
     """The state of an Instance that cannot be a Pod. Only another template helps."""
     value = ConditionValue("False", Reason.CONFIGURATION_ERROR, refusal.why)
     return PodState(value, value)
@@ -27,7 +27,9 @@ def rejected(error: Forbidden | Invalid) -> PodState:
     of the cluster, may be admitted later.
     """
     if isinstance(error, Invalid):
-        return refused(Refusal(f"The cell's cluster does not accept the instance: {error.message}"))
+        return refused(
+            PodRefusal(f"The cell's cluster does not accept the instance: {error.message}")
+        )
     return _waiting(
         Reason.PROVISIONING, f"The cell's cluster does not admit the instance: {error.message}"
     )

@@ -14,7 +14,7 @@ from compute.api.instance_spec import Container, Sandbox, Volume
 from compute.decide.deployment.template import recorded_hash
 from compute.decide.pods import pod_security
 from compute.decide.pods.pod_containers import containers
-from compute.decide.pods.pod_refusals import Refusal, checked
+from compute.decide.pods.pod_refusals import PodRefusal, checked
 from compute.decide.pods.pod_settings import PodSettings
 from kubekit.api.kinds.pods import Pod, PodSpec, PodVolume, Service, ServicePort, ServiceSpec
 from kubekit.api.meta import ObjectMeta
@@ -28,10 +28,10 @@ class PodPlan:
     service: Service | None
 
 
-def plan(instance: Instance, settings: PodSettings) -> PodPlan | Refusal:
+def plan(instance: Instance, settings: PodSettings) -> PodPlan | PodRefusal:
     """The Pod of an Instance, and its Service."""
     sandbox = checked(instance)
-    if isinstance(sandbox, Refusal):
+    if isinstance(sandbox, PodRefusal):
         return sandbox
     return PodPlan(_pod(instance, sandbox, settings), _service(instance, sandbox))
 

@@ -10,21 +10,21 @@ from compute.decide.pods.pod_containers import limits
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class PodRefusal:
     """Why an Instance cannot be a Pod, as a sentence that names the field and the fix."""
 
     why: str
 
 
-def checked(instance: Instance) -> Sandbox | Refusal:
+def checked(instance: Instance) -> Sandbox | PodRefusal:
     """The containers that the Pod is to run, or why there cannot be a Pod."""
     sandbox = instance.spec.runtime.sandbox
     if sandbox is None:
-        return Refusal(
+        return PodRefusal(
             "spec.runtime.virtualMachine: this cell runs containers only; use runtime.sandbox"
         )
     why = next(_refusals(instance, sandbox), None)
-    return sandbox if why is None else Refusal(why)
+    return sandbox if why is None else PodRefusal(why)
 
 
 def _refusals(instance: Instance, sandbox: Sandbox) -> Iterator[str]:

@@ -18,7 +18,7 @@ from compute.api.compute import Instance, NetworkInterfaceStatus
 from compute.api.reasons import KnownReason, NeighbourReason, Reason
 from compute.decide.pods import container_faults, node_state
 from compute.decide.provider_reports import ConditionValue
-from kubekit.api.kinds.nodes import Node
+from kubekit.api.kinds.nodes import ClusterNode
 from kubekit.api.kinds.pods import Pod, PodCondition
 
 _READY: Final = "Ready"
@@ -47,7 +47,7 @@ class PodState:
     settling: bool = False
 
 
-def state_of(pod: Pod, node: Node | None, now: datetime) -> PodState:
+def state_of(pod: Pod, node: ClusterNode | None, now: datetime) -> PodState:
     """The state of a Pod now."""
     for judge in _JUDGES:
         state = judge(pod, node, now)
@@ -56,7 +56,7 @@ def state_of(pod: Pod, node: Node | None, now: datetime) -> PodState:
     return _starting(pod, now)
 
 
-def _stopping(pod: Pod, node: Node | None, _: datetime) -> PodState | None:
+def _stopping(pod: Pod, node: ClusterNode | None, _: datetime) -> PodState | None:
     """A Pod that is deleted, although its Instance is wanted: by a drain, an eviction, a person."""
     if not pod.deleting:
         return None
@@ -68,7 +68,7 @@ def _stopping(pod: Pod, node: Node | None, _: datetime) -> PodState | None:
     return _placed(pod, Reason.STOPPING, f"The Pod is being stopped{cause}; {_AGAIN}")
 
 
-def _finished(pod: Pod, _: Node | None, __: datetime) -> PodState | None:
+def _finished(pod: Pod, _: ClusterNode | None, __: datetime) -> PodState | None:
     """A Pod that never runs again."""
     if pod.status.phase == "Succeeded":
         why = "Every container has ended; the Pod is replaced"
@@ -79,7 +79,7 @@ def _finished(pod: Pod, _: Node | None, __: datetime) -> PodState | None:
     return _unplaced(Reason.FAILED, f"{why}; it is replaced", ended=True)
 
 
-def _unscheduled(pod: Pod, _: Node | None, now: datetime) -> PodState | None:
+def _unscheduled(pod: Pod, _: ClusterNode | None, now: datetime) -> PodState | None:
     """A Pod that no node has taken yet."""
     if pod.spec.node_name:
         return None
@@ -89,7 +89,7 @@ def _unscheduled(pod: Pod, _: Node | None, now: datetime) -> PodState | None:
     return _unplaced(Reason.PROVISIONING, message, settling=not why and _is_new(pod, now))
 
 
-def _lost(pod: Pod, node: Node | None, _: datetime) -> PodState | None:
+def _lost(pod: Pod, node: ClusterNode | None, _: datetime) -> PodState | None:
     """A Pod whose node does not say whether it runs."""
     lost = node_state.fault(node)
     if lost is None and pod.status.phase == "Unknown":
@@ -99,7 +99,7 @@ def _lost(pod: Pod, node: Node | None, _: datetime) -> PodState | None:
     return _placed(pod, NeighbourReason.NODE_NOT_READY, _unconfirmed(lost))
 
 
-def _faulty(pod: Pod, _: Node | None, now: datetime) -> PodState | None:
+def _faulty(pod: Pod, _: ClusterNode | None, now: datetime) -> PodState | None:
     """A Pod with a container that cannot start, or ends again and again."""
     fault = container_faults.worst(pod, now)
     if fault is None:
@@ -107,7 +107,7 @@ def _faulty(pod: Pod, _: Node | None, now: datetime) -> PodState | None:
     return _placed(pod, fault.reason, fault.message, recheck=fault.passes_in)
 
 
-def _running(pod: Pod, _: Node | None, __: datetime) -> PodState | None:
+def _running(pod: Pod, _: ClusterNode | None, __: datetime) -> PodState | None:
     ready = _condition(pod, _READY)
     if pod.status.phase != "Running" or ready is None or ready.status != "True":
         return None
@@ -118,7 +118,7 @@ def _running(pod: Pod, _: Node | None, __: datetime) -> PodState | None:
 
 
 # The first that applies decides.
-_JUDGES: Final[tuple[Callable[[Pod, Node | None, datetime], PodState | None], ...]] = (
+_JUDGES: Final[tuple[Callable[[Pod, ClusterNode | None, datetime], PodState | None], ...]] = (
     _stopping,
     _finished,
     _unscheduled,

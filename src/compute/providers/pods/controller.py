@@ -31,7 +31,7 @@ from compute.decide.pods import (
     pod_state,
 )
 from compute.decide.pods.pod_ownership import Holder, holder
-from compute.decide.pods.pod_refusals import Refusal
+from compute.decide.pods.pod_refusals import PodRefusal
 from compute.decide.pods.pod_settings import PodSettings
 from compute.decide.pods.pod_state import PodState
 from compute.decide.provider_reports import ConditionValue, ProviderReport, may_run, reported
@@ -39,7 +39,7 @@ from compute.providers.pods import pod_objects
 from compute.providers.pods.pod_objects import PodObjects
 from kubekit.api.errors import Forbidden, Invalid
 from kubekit.api.kinds.events import CoreEvent
-from kubekit.api.kinds.nodes import Node
+from kubekit.api.kinds.nodes import ClusterNode
 from kubekit.api.kinds.pods import Pod, Service
 from kubekit.client.options import ListOptions
 from kubekit.environment import ExecutionEnvironment
@@ -98,7 +98,7 @@ class PodProvider:
             own(Instance, self._cells),
             mapped(Pod, self._cells, _instance_of),
             owned(Service, self._cells, Instance),
-            mapped(Node, self._cells, self._on_node),
+            mapped(ClusterNode, self._cells, self._on_node),
         ]
 
     async def reconcile(self, request: Request) -> Result:
@@ -119,7 +119,7 @@ class PodProvider:
             pod_objects.cached(cell, instance),
             pod_plan.plan(instance, self._settings),
         )
-        if isinstance(plan, Refusal):
+        if isinstance(plan, PodRefusal):
             if objects.pod is None:
                 return await self._report(cell, instance, pod_obstacles.refused(plan), None)
         elif objects.lacks(plan):
@@ -218,7 +218,7 @@ class PodProvider:
         status = reported(instance, report, self._environment.now())
         await cell.client.patch_status(instance, msgspec.structs.replace(instance, status=status))
 
-    def _on_node(self, cluster: ClusterName, node: Node) -> Iterable[Request]:
+    def _on_node(self, cluster: ClusterName, node: ClusterNode) -> Iterable[Request]:
         """The Instances whose Pods a node has."""
         cache = self._cells.get(cluster).informers.of(Pod).cache
         cache.add_index(_BY_NODE, _node_names)
@@ -250,8 +250,8 @@ async def _with_mount_failure(cell: Cluster, pod: Pod, state: PodState, now: dat
     return replace(state, available=found or state.available, recheck=recheck)
 
 
-def _node_of(cell: Cluster, pod: Pod) -> Node | None:
-    return cell.informers.of(Node).cache.get("", pod.spec.node_name)
+def _node_of(cell: Cluster, pod: Pod) -> ClusterNode | None:
+    return cell.informers.of(ClusterNode).cache.get("", pod.spec.node_name)
 
 
 def _is_reported(instance: Instance) -> bool:

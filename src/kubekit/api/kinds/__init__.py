@@ -15,7 +15,7 @@ from kubekit.api.kinds.authorization import (
 from kubekit.api.kinds.coordination import Lease
 from kubekit.api.kinds.core import ConfigMap, Namespace, Secret, ServiceAccount
 from kubekit.api.kinds.events import CoreEvent, Event
-from kubekit.api.kinds.nodes import Node
+from kubekit.api.kinds.nodes import ClusterNode
 from kubekit.api.kinds.pods import Pod, Service
 from kubekit.api.kinds.rbac import ClusterRole, ClusterRoleBinding, Role, RoleBinding
 from kubekit.api.meta import Object
@@ -27,7 +27,7 @@ KUBERNETES_KINDS: Final[tuple[type[Object], ...]] = (
     ServiceAccount,
     Pod,
     Service,
-    Node,
+    ClusterNode,
     CoreEvent,
     Event,
     Lease,

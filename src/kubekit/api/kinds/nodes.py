@@ -22,7 +22,7 @@ class NodeStatus(Wire, frozen=True, kw_only=True):
     conditions: tuple[CoreCondition, ...] = ()
 
 
-class Node(Object, frozen=True, kw_only=True):
+class ClusterNode(Object, frozen=True, kw_only=True):
     """A machine that runs Pods."""
 
     RESOURCE: ClassVar[Resource] = Resource(

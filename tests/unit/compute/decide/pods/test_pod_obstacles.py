@@ -2,13 +2,13 @@
 
 from compute.api.reasons import NeighbourReason, Reason
 from compute.decide.pods import pod_obstacles
-from compute.decide.pods.pod_refusals import Refusal
+from compute.decide.pods.pod_refusals import PodRefusal
 from kubekit.api.errors import Forbidden, Invalid
 from tests.support.compute.pod_statuses import pod
 
 
 def test_a_refusal_is_final():
-    state = pod_obstacles.refused(Refusal("spec.volumes[data].disk: no"))
+    state = pod_obstacles.refused(PodRefusal("spec.volumes[data].disk: no"))
 
     assert state.programmed == state.available
     assert (state.available.status, state.available.reason) == ("False", "ConfigurationError")

@@ -15,7 +15,7 @@ from compute.api.instance_spec import (
     VolumeAttachment,
 )
 from compute.decide.pods.pod_plan import plan
-from compute.decide.pods.pod_refusals import Refusal
+from compute.decide.pods.pod_refusals import PodRefusal
 from compute.decide.pods.pod_settings import PodSettings
 from kubekit.api.kinds.value_sources import (
     ConfigMapVolumeSource,
@@ -88,4 +88,4 @@ def mounting(*volumes: Volume, **attachment: Any):
     ids=["machine", "interfaces", "disk", "nothing", "unknown", "device", "field", "size"],
 )
 def test_what_cannot_be_served_is_refused(made, why):
-    assert plan(made, PodSettings()) == Refusal(why)
+    assert plan(made, PodSettings()) == PodRefusal(why)

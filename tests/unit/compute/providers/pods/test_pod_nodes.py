@@ -1,6 +1,6 @@
 """Nodes that fail: never do two machines of one Instance run at once."""
 
-from kubekit.api.kinds.nodes import Node
+from kubekit.api.kinds.nodes import ClusterNode
 from tests.support.compute.pod_builders import pod_cell, pod_instance, pod_of
 from tests.support.compute.pod_kinds import staged_pods
 from tests.support.compute.provider_builders import live, message, seen, start, status_and_reason
@@ -85,7 +85,7 @@ def test_a_report_of_a_node_that_says_nothing_new_writes_nothing(tmp_path):
         await stage.rest()
 
         assert await live(stage) == instance
-        assert len((await stage.client("dfw").every(Node)).items) == 1
+        assert len((await stage.client("dfw").every(ClusterNode)).items) == 1
 
     staged_pods(tmp_path, story)
 
