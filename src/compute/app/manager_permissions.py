@@ -32,7 +32,7 @@ from compute.controllers.management.federator import controller as federator
 from compute.controllers.management.hub import namespaces as hub_namespaces, policies
 from compute.controllers.management.projector import controller as projector
 from compute.controllers.management.workload import controller as workload
-from compute.providers import simulated
+from compute.providers import pods, simulated
 from compute.services import (
     default_network,
     entitlements,
@@ -87,6 +87,7 @@ PARTS: Final[Mapping[str, Sequence[Permission]]] = {
         *leases("cell", SYSTEM),
     ),
     "provider-simulated": (*simulated.PERMISSIONS, *leases("cell", SYSTEM)),
+    "provider-pods": (*pods.PERMISSIONS, *leases("cell", SYSTEM)),
     "stand-in-quota": (*quota.PERMISSIONS, *leases("core", SYSTEM)),
     "stand-in-networks": (
         *network.PERMISSIONS,

@@ -7,10 +7,17 @@ from msgspec.structs import replace
 
 from compute.api import labels
 from compute.api.compute import Instance
-from compute.api.instance_spec import Container, NamedPort, Sandbox
+from compute.api.instance_spec import (
+    Container,
+    NamedPort,
+    Sandbox,
+    Volume,
+    VolumeAttachment,
+)
 from compute.providers import pods
 from kubekit.api.kinds.core import ConfigMap, Namespace, Secret
 from kubekit.api.kinds.pods import Pod, PodContainer, PodSpec, Service
+from kubekit.api.kinds.value_sources import ConfigMapVolumeSource
 from kubekit.api.meta import ObjectMeta, with_spec
 from kubekit.runtime.clusters import Clusters
 from tests.support.compute import provider_builders
@@ -36,6 +43,13 @@ def pod_instance(
     """An Instance with one container."""
     made = provider_builders.machine(ordinal, image, gates)
     return with_container(made, **container)
+
+
+def with_files(instance: Instance, config_map: str) -> Instance:
+    """The Instance whose first container mounts a ConfigMap."""
+    mounts = (VolumeAttachment(name="conf", mount_path="/etc/web"),)
+    volume = Volume(name="conf", config_map=ConfigMapVolumeSource(name=config_map))
+    return with_spec(with_container(instance, volume_attachments=mounts), volumes=(volume,))
 
 
 def with_container(instance: Instance, **changes: Any) -> Instance:

@@ -8,6 +8,6 @@
 """
 
 from compute.decide.pods.pod_settings import PodSettings
-from compute.providers.pods.controller import CELL_SELECTORS, controllers
+from compute.providers.pods.controller import CELL_SELECTORS, PERMISSIONS, controllers
 
-__all__ = ["CELL_SELECTORS", "PodSettings", "controllers"]
+__all__ = ["CELL_SELECTORS", "PERMISSIONS", "PodSettings", "controllers"]

@@ -5,9 +5,7 @@ finalizer is written before anything is created, and removed once everything is 
 machine may run, and its quota is not free. A Pod is never deleted by force, so that two machines of one
 slot never run at once; `decide/pods/pod_state.py` says what that means for a lost node.
 
-Permissions, all in the cell: get, list, watch and patch Instances and patch their status; get, list,
-watch, create and delete Pods and Services; list and watch Nodes; list Events, and write them; leases of
-the election. ConfigMaps and Secrets are not read: the kubelets do that.
+It reads neither ConfigMaps nor Secrets: the kubelets do that, and report what is missing.
 """
 
 from collections.abc import Iterable
@@ -20,6 +18,7 @@ import msgspec
 from compute.api import finalizers, labels
 from compute.api.compute import Instance
 from compute.api.conditions import ConditionType
+from compute.api.permissions import READ, WATCH, allow, events
 from compute.api.reasons import Reason
 from compute.decide.conditions import status_of
 from compute.decide.pods import (
@@ -60,6 +59,15 @@ CELL_SELECTORS: Final[KindSelectors] = {
     Pod: labels.INSTANCE_UID,
     Service: labels.INSTANCE_UID,
 }
+
+PERMISSIONS: Final = (
+    *allow("cell", (*READ, "patch"), Instance),
+    *allow("cell", ("patch",), Instance, subresource="status"),
+    *allow("cell", (*READ, "create", "delete"), Pod, Service),
+    *allow("cell", WATCH, ClusterNode),
+    *allow("cell", ("list",), CoreEvent),
+    *events("cell"),
+)
 
 _WORKERS: Final = ControllerSettings(workers=8)
 _BY_NODE: Final = "pods: node"
@@ -244,8 +252,8 @@ async def _with_mount_failure(cell: Cluster, pod: Pod, state: PodState, now: dat
     if wait > timedelta():
         return replace(state, recheck=wait)
     options = ListOptions(field_selector=f"involvedObject.uid={pod.metadata.uid}")
-    events = (await cell.client.list(CoreEvent, pod.metadata.namespace, options)).items
-    found = mount_failures.failure(pod, events, now)
+    listed = await cell.client.list(CoreEvent, pod.metadata.namespace, options)
+    found = mount_failures.failure(pod, listed.items, now)
     recheck = mount_failures.next_check(pod, now)
     return replace(state, available=found or state.available, recheck=recheck)
 

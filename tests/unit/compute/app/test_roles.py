@@ -14,7 +14,7 @@ from compute.controllers.cell.planes import CellPlanes, CellSettings
 from compute.controllers.management.planes import ManagementPlanes
 from compute.federation import engine
 from compute.federation.planes import EnginePlanes
-from compute.providers import simulated
+from compute.providers import pods, simulated
 from compute.services import catalog
 from compute.services.planes import ServicePlanes
 from kubekit.runtime.clusters import Cluster, Clusters
@@ -66,7 +66,8 @@ def _cell() -> list[Controller]:
     cell, factory = _clusters("cell"), _kit()
     planes = CellPlanes(cell, _clusters("hub"), _clusters("project"), _unreached)
     settings = CellSettings(name="dfw")
-    return [*roles.cell(planes, settings, factory), *simulated.controllers(cell, factory)]
+    providers = (*simulated.controllers(cell, factory), *pods.controllers(cell, factory))
+    return [*roles.cell(planes, settings, factory), *providers]
 
 
 def _engine() -> list[Controller]:

@@ -25,6 +25,7 @@ from tests.support.compute.pod_builders import (
     pod_of,
     service_of,
     store,
+    with_files,
 )
 from tests.support.compute.pod_kinds import staged_pods
 from tests.support.compute.provider_builders import (
@@ -217,10 +218,7 @@ def test_files_that_cannot_be_mounted(tmp_path):
 
     async def story(stage):
         await pod_cell(stage)
-        mounts = (VolumeAttachment(name="conf", mount_path="/etc/web"),)
-        source = ConfigMapVolumeSource(name="web-conf")
-        instance = pod_instance(volume_attachments=mounts)
-        await start(stage, with_spec(instance, volumes=(Volume(name="conf", config_map=source),)))
+        await start(stage, with_files(pod_instance(), "web-conf"))
 
         broken = await seen(stage, available="ConfigurationError")
         assert message(broken) == (
