@@ -219,11 +219,11 @@ class Watched(Observer):
 
 @asynccontextmanager
 async def running(
-    cities: Sequence[str] = CITIES, data: Path | None = None
+    cities: Sequence[str] = CITIES, data: Path | None = None, kind: type[World] = World
 ) -> AsyncIterator[Watched]:
     """A running world."""
     open_planes = OpenPlanes(Planes(data))
-    world = World(open_planes, sites(cities), environment())
+    world = kind(open_planes, sites(cities), environment())
     watched = Watched(world=world)
     open_planes.join(watched)
     try:
@@ -235,11 +235,16 @@ async def running(
         await world.stop()
 
 
-def run_story(story: Story, cities: Sequence[str] = CITIES, data: Path | None = None) -> None:
+def run_story(
+    story: Story,
+    cities: Sequence[str] = CITIES,
+    data: Path | None = None,
+    kind: type[World] = World,
+) -> None:
     """Run a story in a world that has a project."""
 
     async def main() -> None:
-        async with running(cities, data) as watched:
+        async with running(cities, data, kind) as watched:
             if PROJECT not in watched.planes:
                 await watched.make_project()
             await story(watched)
