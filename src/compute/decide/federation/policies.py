@@ -7,7 +7,8 @@ deployment on the hub reads the policies afterwards and removes the mark. One of
 observes the other: either the list shows the new deployment, or the mark is found and its removal
 makes the deletion fail.
 
-This holds only if a pass reads the policies first and then the deployments, both from the server.
+This holds only if the deployments are read from the server, after the policy with its mark. The policy
+may come from a cache: it is deleted only in that version.
 """
 
 from collections.abc import Iterable

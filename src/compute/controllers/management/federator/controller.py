@@ -165,19 +165,22 @@ class Federator:
         due = deployment_due(existing, wanted)
         if due is None:
             return existing or wanted
-        client = link.hub.client
-        copy = await save(client, due)
+        copy = await save(link.hub.client, due)
+        if isinstance(due, Create):
+            self._report_sent(link, deployment)
         if existing is None or _city(existing) != _city(copy):
-            await ensure_policy(client, copy)
-        if isinstance(due, Create) and not deployment.status.observed_generation:
+            await ensure_policy(link.hub, copy)
+        return copy
+
+    def _report_sent(self, link: DeploymentLink, deployment: WorkloadDeployment) -> None:
+        """Count how long a new deployment took to reach the hub, and write the event."""
+        if not deployment.status.observed_generation:
             created = deployment.metadata.creation_timestamp
             self._metrics.record_hop(PROJECT_TO_HUB, created, self._environment.now())
-        if isinstance(due, Create):
-            note = f"{link.name} is on the hub, to be run in {wanted.spec.city_code}"
-            self._recorder.event(
-                link.project.client, deployment, "Normal", Reason.FEDERATED, note, "Federate"
-            )
-        return copy
+        note = f"{link.name} is on the hub, to be run in {deployment.spec.city_code}"
+        self._recorder.event(
+            link.project.client, deployment, "Normal", Reason.FEDERATED, note, "Federate"
+        )
 
 
 def _wanted(

@@ -13,9 +13,10 @@ from compute.controllers.management.hub import namespaces
 from compute.controllers.management.hub.policies import ensure_policy
 from compute.decide.federation import policy
 from kubekit.client.client import Client, K, Listing
-from kubekit.client.options import EVERYTHING, ListOptions
+from kubekit.client.options import EVERYTHING, PLAIN_WRITE, ListOptions, WriteOptions
 from kubekit.client.reading import UnreadableObject
 from kubekit.plane.local import LocalTransport
+from kubekit.runtime.reporting.counters import PassResult
 from tests.support.compute.federation_builders import with_meta
 from tests.support.compute.management_builders import WEB, ManagementWorld, set_up
 
@@ -155,13 +156,12 @@ def test_w20_a_new_deployment_removes_the_mark(tmp_path):
     """Then the deletion that the mark announced must not happen."""
 
     async def story(on: ManagementWorld) -> None:
-        hub = on.stage.client("hub")
         on.start(federator.controllers)
         await on.deploy()
         copy = await on.copy()
         found = await _policy(on)
         marked = await on.change("hub", found, annotations={annotations.UNUSED: "true"})
-        await ensure_policy(hub, copy)
+        await ensure_policy(on.planes.hub.sole(), copy)
 
         kept = await _policy(on)
         assert kept.metadata.resource_version != marked.metadata.resource_version
@@ -217,6 +217,31 @@ class _Newer(Client):
             UnreadableObject(i.metadata.namespace, i.metadata.name, "new") for i in listed.items
         )
         return Listing((), listed.resource_version, unreadable=bad)
+
+
+class _Raced(Client):
+    """A hub where another writer creates each policy a moment earlier."""
+
+    async def create(self, obj: K, options: WriteOptions = PLAIN_WRITE) -> K:
+        if isinstance(obj, PropagationPolicy):
+            await super().create(obj, options)
+        return await super().create(obj, options)
+
+
+def test_a_policy_that_another_writer_created_at_the_same_moment_ends_no_pass(tmp_path):
+    """The deployment is reported as federated, and its status as well."""
+
+    async def story(on: ManagementWorld) -> None:
+        await on.leave("hub")
+        await on.engage("hub", _Raced(LocalTransport(on.stage.planes["hub"])))
+        on.start(federator.controllers, namespaces.controllers)
+        await on.deploy()
+        await _policy(on)
+        await on.reported((WEB, "Normal", "Federated"))
+        results = on.stage.factory.metrics.controller(federator.NAME).results
+        assert results[PassResult.REQUEUE] == results[PassResult.ERROR] == 0
+
+    set_up(tmp_path, story)
 
 
 def test_a_deployment_that_cannot_be_read_keeps_the_policies(tmp_path):
