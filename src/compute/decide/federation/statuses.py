@@ -26,10 +26,15 @@ _PROJECT_CONDITIONS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class CellUnreachable:
-    """The cell's lease has expired. It last reported at this instant."""
+    """The cell is unreachable. It last reported at this instant.
+
+    Without ``reported`` it renews no lease, as the hub's engine connects to it: then it is only known
+    when the hub found it unreachable, which is later.
+    """
 
     cell: str
     since: datetime
+    reported: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +152,14 @@ def _unplaced(city: str, why: str, unreachable: Sequence[CellUnreachable]) -> Ca
 
 def _not_reported(unreachable: Sequence[CellUnreachable]) -> str:
     """Since when cells are unreachable: the instant, because the age would change in every pass."""
-    since = [(each.cell, times.format_time(each.since)) for each in unreachable]
-    return "; ".join(f"Cell {cell} has not reported since {when}" for cell, when in since)
+    return "; ".join(map(_silence, unreachable))
+
+
+def _silence(unreachable: CellUnreachable) -> str:
+    cell, since = unreachable.cell, times.format_time(unreachable.since)
+    if unreachable.reported:
+        return f"Cell {cell} has not reported since {since}"
+    return f"Cell {cell} is unreachable; the hub noticed it at {since}"
 
 
 def _meanwhile(*, runs: bool, current: bool) -> str:
@@ -197,7 +208,7 @@ def _dated(conditions: Sequence[Condition], since: datetime) -> list[Condition]:
 def _silent_since(trouble: DeploymentProblem | None) -> datetime | None:
     """The last report of the cell; None if it can be reached, or is not known."""
     match trouble:
-        case CellUnreachable(_, since):
+        case CellUnreachable(since=since):
             return since
         case Unplaced(_, unreachable) if unreachable:
             return max(each.since for each in unreachable)

@@ -1,7 +1,6 @@
 """The status of a project's deployment: what its cell reports, and what only the hub knows."""
 
 from dataclasses import replace
-from datetime import datetime
 
 from msgspec import structs
 
@@ -164,7 +163,7 @@ async def _unreachable_cell(hub: Cluster, cell: str, read: live.Read) -> CellUnr
     ready = readiness(cluster) if cluster else None
     if ready is None or ready.status == "True":
         return None
-    return CellUnreachable(cell, await _last_heartbeat(hub, cell, ready))
+    return await _unreachable_since(hub, cell, ready)
 
 
 async def _unreachable_cells(
@@ -182,16 +181,18 @@ async def _unreachable_cells(
     return tuple(unreachable_cells)
 
 
-async def _last_heartbeat(hub: Cluster, cell: str, ready: Condition) -> datetime:
-    """When the cell was last Ready.
+async def _unreachable_since(hub: Cluster, cell: str, ready: Condition) -> CellUnreachable:
+    """The last report of an unreachable cell, where it renews a lease; else what the hub noticed.
 
     A Lease that is still renewed would give a new time on every reconcile pass. So it counts only
     if it is older than the transition of the Ready condition.
     """
+    noticed = ready.last_transition_time
     lease = await hub.client.find(Lease, cell, LEASES)
     try:
         renewed = times.parse(lease.spec.renew_time or "") if lease else None
     except times.TimeError:
         renewed = None
-    since = ready.last_transition_time
-    return min(renewed, since) if renewed else since
+    if renewed is None or renewed > noticed:
+        return CellUnreachable(cell, noticed, reported=False)
+    return CellUnreachable(cell, renewed)

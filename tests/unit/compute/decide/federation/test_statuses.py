@@ -121,7 +121,7 @@ def test_what_runs_in_a_silent_cell_is_what_it_reported(replicas, observed, goes
 
 def test_a_deployment_whose_city_is_silent_waits_for_its_cells():
     """There are cells, and none answers: the message does not claim that there is none."""
-    silent = (SILENT, CellUnreachable("cell-dfw-2", LATER))
+    silent = (SILENT, CellUnreachable("cell-dfw-2", LATER, reported=False))
     got = project_status(original(), on_hub(), Unplaced("1 not ready", silent), LATER)
 
     assert got is not None
@@ -129,7 +129,7 @@ def test_a_deployment_whose_city_is_silent_waits_for_its_cells():
     assert (available.status, available.reason) == ("False", Reason.CELL_UNREACHABLE)
     assert available.message == (
         "Cell cell-dfw has not reported since 2026-06-01T12:00:00Z; "
-        "Cell cell-dfw-2 has not reported since 2026-06-01T14:00:00Z; "
+        "Cell cell-dfw-2 is unreachable; the hub noticed it at 2026-06-01T14:00:00Z; "
         "nothing runs there yet, it starts when the cell answers again"
     )
 
