@@ -43,7 +43,7 @@ def test_the_life_of_a_workload_takes_few_requests(cities, replicas, most):
     """Of management to projects and hub, events among them: one after the first, whose namespace is new."""
 
     async def story(world: Watched) -> None:
-        counts = CountedWorld.counts
+        counts, mark = CountedWorld.counts, 0
         for city in cities:
             await world.set_provider(city.lower(), startSeconds="2", stopSeconds="2")
         for _ in range(2):
