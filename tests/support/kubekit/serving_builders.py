@@ -79,6 +79,13 @@ class TestAuthority:
         return context
 
 
+def anyone() -> ssl.SSLContext:
+    """The context of a client that accepts every certificate."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return context
+
+
 def key_pem(key: ec.EllipticCurvePrivateKey, password: bytes = b"") -> bytes:
     sealing: serialization.KeySerializationEncryption = serialization.NoEncryption()
     if password:

@@ -97,7 +97,7 @@ class TlsFiles:
         self._problem = ""
         _log.info(
             "loaded a new certificate",
-            extra={"file": self._source, "until": str(self._loaded.not_after)},
+            extra={"source": self._source, "until": str(self._loaded.not_after)},
         )
 
     def _load(self) -> LoadedCertificate:

@@ -80,7 +80,7 @@ class TlsSecret:
         self._pem = pem
         _log.info(
             "loaded a new certificate",
-            extra={"secret": str(self._location), "until": str(self._loaded.not_after)},
+            extra={"source": str(self._location), "until": str(self._loaded.not_after)},
         )
 
     def _report(self, problem: str) -> None:

@@ -1,7 +1,6 @@
 """The server of metrics: who may read them, and how rarely the API server is asked."""
 
 import asyncio
-import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -19,7 +18,7 @@ from kubekit.runtime.serving.metrics_server import MetricsServer
 from kubekit.runtime.serving.self_signed import SelfSignedTls
 from kubekit.runtime.serving.token_access import AccessCacheSettings, TokenAccess
 from tests.support.kubekit.http_builders import Peer, Reply, connected
-from tests.support.kubekit.serving_builders import at_noon
+from tests.support.kubekit.serving_builders import anyone, at_noon
 from tests.support.kubekit.virtual_time import run
 
 SCRAPER = UserInfo(
@@ -192,19 +191,13 @@ async def scraped(*, secure: bool, scrape: Callable[[], bytes]) -> AsyncIterator
     access = TokenAccess(Reviews()) if secure else None
     server = MetricsServer(scrape, ServingSettings(tls=tls), access)
     await server.start()
-    context = tls_of_anyone() if secure else None
+    context = anyone() if secure else None
     try:
         async with connected(server.address.port, context) as peer:
             yield peer
     finally:
         await server.close()
         await server.close()
-
-
-def tls_of_anyone() -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    return context
 
 
 async def ask(peer: Peer, path: str = "/metrics", method: str = "GET", token: str = "") -> Reply:

@@ -26,6 +26,7 @@ from tests.support.kubekit.serving_builders import (
     LOOPS,
     NOW,
     TestAuthority,
+    anyone,
     http_server,
     key_pem,
     mounted,
@@ -220,12 +221,10 @@ def test_a_process_makes_a_certificate_and_renews_it():
 
 def test_a_self_signed_certificate_serves():
     async def story() -> None:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         now = datetime(2026, 1, 1, tzinfo=UTC)
         async with (
             http_server(fine, tls=SelfSignedTls(lambda: now)) as server,
-            peer_of(server, context) as peer,
+            peer_of(server, anyone()) as peer,
         ):
             assert (await peer.ask(GET)).code == 200
 
