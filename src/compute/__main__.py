@@ -9,6 +9,11 @@ def main() -> int:
     return _run(sys.argv[1:])
 
 
+def manage() -> int:
+    """`compute-manager`: the command `compute manager`, under the name that manifests use."""
+    return _run(["manager", *sys.argv[1:]])
+
+
 def complete_for_kubectl() -> int:
     """`kubectl_complete-compute`: kubectl calls it with the words to complete."""
     return _run(["__complete", *sys.argv[1:]])

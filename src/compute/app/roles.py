@@ -54,11 +54,15 @@ _PROVIDER: Final = "provider"
 
 
 def management(
-    planes: ManagementPlanes, factory: ControllerFactory, grace: Grace = DEFAULT_GRACE
+    planes: ManagementPlanes,
+    factory: ControllerFactory,
+    grace: Grace = DEFAULT_GRACE,
+    *,
+    networking: bool = True,
 ) -> list[Controller]:
     """From Workloads to the hub, and back. Unwanted deployments are deleted after the ``grace``."""
     return [
-        *workload.controllers(planes, factory, grace=grace),
+        *workload.controllers(planes, factory, networking=networking, grace=grace),
         *federator.controllers(planes, factory),
         *namespaces.controllers(planes, factory),
         *projector.controllers(planes, factory),
@@ -70,18 +74,28 @@ def cell(
 ) -> list[Controller]:
     """From deployments to Instances, and their copies on the hub."""
     return [
-        *deployment.controllers(planes, settings, factory),
-        *instance.controllers(planes, settings, factory),
+        *isolated_cell(planes, settings, factory),
         *write_back.controllers(planes, settings, factory),
     ]
 
 
+def isolated_cell(
+    planes: CellPlanes, settings: CellSettings, factory: ControllerFactory
+) -> list[Controller]:
+    """From deployments to Instances, in a cell without a hub."""
+    return [
+        *deployment.controllers(planes, settings, factory),
+        *instance.controllers(planes, settings, factory),
+    ]
+
+
 def hub_of_cell(cell: str, city: str) -> KindSelectors:
-    """What a cell watches on the hub: its own copies, and what may own them."""
-    return {
-        Instance: f"{labels.SOURCE_CLUSTER}={cell}",
-        WorkloadDeployment: f"{labels.TOPOLOGY_CITY_CODE}={city}",
-    }
+    """What a cell watches on the hub: its own copies, and what may own them.
+
+    Without a city that is every deployment.
+    """
+    copies: KindSelectors = {Instance: f"{labels.SOURCE_CLUSTER}={cell}"}
+    return {**copies, WorkloadDeployment: f"{labels.TOPOLOGY_CITY_CODE}={city}"} if city else copies
 
 
 def projects_of_cell(cell: str) -> KindSelectors:

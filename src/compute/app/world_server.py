@@ -1,21 +1,18 @@
 """Serves a world from a folder: `compute up` without its output."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
-
-from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import Metric
-from prometheus_client.registry import Collector
 
 from compute.api.conditions import ConditionType
 from compute.api.karmada import MemberCluster
 from compute.api.networking import LocationBinding
 from compute.api.reasons import NeighbourReason
 from compute.api.resource_manager import Project, ProjectOwnerRef, ProjectSpec
+from compute.app.merged_metrics import MergedMetrics
 from compute.app.planes import CORE, HUB, OpenPlanes, PlaneFolders, PlaneRef, create_if_missing
 from compute.app.process import tune_interpreter
 from compute.app.sites import CellSite
@@ -27,39 +24,10 @@ from compute.decide.conditions import find
 from compute.services.offers import offers
 from kubekit.api.meta import ObjectMeta
 from kubekit.plane import LocalClient, Plane, PlaneServer
-from kubekit.runtime.reporting.metrics import Metrics
 
 _ORGANIZATION: Final = "home"
 _READY_TIMEOUT: Final = 60.0  # seconds for a world to become ready
 _POLL_SECONDS: Final = 0.01
-
-
-class WorldMetrics(Collector):
-    """The metrics of all managers on one page, distinguished by the label ``manager``.
-
-    Each manager has its own registry, as it would on its own machine, with the same metric names.
-    """
-
-    def __init__(self, managers: Callable[[], Mapping[str, Metrics]]) -> None:
-        self._managers = managers
-        self._registry = CollectorRegistry()
-        self._registry.register(self)
-
-    def text(self) -> bytes:
-        """The body of a scrape. Call it in the running loop."""
-        return generate_latest(self._registry)
-
-    def collect(self) -> Iterator[Metric]:
-        families: dict[str, Metric] = {}
-        for name, metrics in self._managers().items():
-            for family in metrics.registry.collect():
-                empty = Metric(family.name, family.documentation, family.type)
-                merged = families.setdefault(family.name, empty)
-                merged.samples += [
-                    sample._replace(labels={"manager": name, **sample.labels})
-                    for sample in family.samples
-                ]
-        yield from families.values()
 
 
 class NotReady(Exception):
@@ -142,7 +110,7 @@ async def hosted(
     server: PlaneServer | None = None
     try:
         await planes.open(CORE)
-        server = PlaneServer(data, address, environment, WorldMetrics(world.metrics).text)
+        server = PlaneServer(data, address, environment, MergedMetrics(world.metrics).text)
         kubeconfig = WorldKubeconfig(data, server, planes)
         planes.join(kubeconfig)
         await world.start()

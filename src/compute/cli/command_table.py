@@ -95,6 +95,11 @@ COMMANDS: Final = {
         "Serve a Kubernetes API from a folder; its users and keys.",
         OPERATE,
     ),
+    "manager": Entry(
+        "compute.cli.operate.manager",
+        "Run controllers on Kubernetes clusters, with Karmada as the hub.",
+        OPERATE,
+    ),
     "config": Entry(
         "compute.cli.operate.config", "Show and choose the server and the project.", OPERATE
     ),

@@ -26,31 +26,45 @@ NETWORK: Final = "network"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceSettings:
-    """``first_grant`` is what a new project may use, by type of resource, in base units."""
+    """``first_grant`` is what a new project may use, by type of resource, in base units.
+
+    ``core_is_project``: one cluster is core and the only project, so its buckets need no copies there.
+    """
 
     first_grant: Mapping[str, int] = field(default_factory=lambda: FIRST_GRANT)
+    core_is_project: bool = False
 
 
 Service = Callable[[ServicePlanes, ControllerFactory], list[Controller]]
 
 
-def services(keeper: PlaneKeeper, settings: ServiceSettings | None = None) -> dict[str, Service]:
-    """The controller factories of each service. Each service can run by itself."""
+def neighbours(keeper: PlaneKeeper, settings: ServiceSettings | None = None) -> dict[str, Service]:
+    """The controller factory of each neighbour that can be stood in for, by its name."""
     settings = settings or ServiceSettings()
 
     def budgets(planes: ServicePlanes, factory: ControllerFactory) -> list[Controller]:
-        return quota.controllers(planes, factory, settings.first_grant)
+        copied = not settings.core_is_project
+        return quota.controllers(planes, factory, settings.first_grant, copied=copied)
 
-    def platform(planes: ServicePlanes, factory: ControllerFactory) -> list[Controller]:
-        return [
-            *projects.controllers(planes, keeper, factory),
-            *default_network.controllers(planes, factory),
-            *entitlements.controllers(planes, factory),
-            *first_entitlements.controllers(planes, factory),
-            *locations.controllers(planes, factory),
-        ]
+    def lives_of_projects(planes: ServicePlanes, factory: ControllerFactory) -> list[Controller]:
+        return projects.controllers(planes, keeper, factory)
 
-    return {QUOTA: budgets, PLATFORM: platform, NETWORK: network.controllers}
+    return {
+        "quota": budgets,
+        "projects": lives_of_projects,
+        "entitlements": _together(entitlements.controllers, first_entitlements.controllers),
+        "locations": locations.controllers,
+        "networks": _together(default_network.controllers, network.controllers),
+    }
+
+
+def services(keeper: PlaneKeeper, settings: ServiceSettings | None = None) -> dict[str, Service]:
+    """The controller factories of each service of a world. Each service can run by itself."""
+    each = neighbours(keeper, settings)
+    platform = _together(
+        each["projects"], default_network.controllers, each["entitlements"], each["locations"]
+    )
+    return {QUOTA: each["quota"], PLATFORM: platform, NETWORK: network.controllers}
 
 
 def controllers(
@@ -62,3 +76,12 @@ def controllers(
     """The controllers of quota, projects, entitlements, locations and networks."""
     factories = services(keeper, settings).values()
     return [controller for service in factories for controller in service(planes, factory)]
+
+
+def _together(*services: Service) -> Service:
+    """Several services as one."""
+
+    def controllers(planes: ServicePlanes, factory: ControllerFactory) -> list[Controller]:
+        return [controller for service in services for controller in service(planes, factory)]
+
+    return controllers

@@ -50,13 +50,22 @@ class BackgroundTask:
 
 @dataclass(slots=True)
 class Runnables:
-    """Everything that one process runs. The controllers in ``always`` run on every replica."""
+    """Everything that one process runs. The controllers in ``always`` run on every replica.
+
+    The process is ready without the clusters in ``remote``, which may be unreachable for long.
+    """
 
     clusters: list[Clusters] = field(default_factory=list)
+    remote: list[Clusters] = field(default_factory=list)
     providers: list[ClusterProvider] = field(default_factory=list)
     always: list[Controller] = field(default_factory=list)
     leading: list[Controller] = field(default_factory=list)
     background_tasks: list[BackgroundTask] = field(default_factory=list)
+
+    @property
+    def engaged(self) -> list[Clusters]:
+        """The clusters of every role."""
+        return [*self.clusters, *self.remote]
 
 
 class Manager:
@@ -165,7 +174,7 @@ class Manager:
 
     async def _end(self) -> None:
         await self._scope.close()
-        for clusters in reversed(self._runnables.clusters):
+        for clusters in reversed(self._runnables.engaged):
             await clusters.close()
 
     def _failed(self, task: str, why: BaseException) -> None:
@@ -176,7 +185,7 @@ class Manager:
     def _informers(self) -> list[InformerCounters]:
         return [
             replace(informer.counters(), role=clusters.role)
-            for clusters in self._runnables.clusters
+            for clusters in self._runnables.engaged
             for cluster in clusters
             for informer in cluster.informers
         ]
@@ -195,7 +204,7 @@ def _check(runnables: Runnables) -> None:
     for controller in (*runnables.always, *runnables.leading):
         roles = (controller.clusters, *(source.clusters for source in controller.sources))
         for clusters in roles:
-            if clusters not in runnables.clusters:
+            if clusters not in runnables.engaged:
                 raise ValueError(
                     f"the controller {controller.name} works on the role {clusters.role}, "
                     "which is not in Runnables.clusters"

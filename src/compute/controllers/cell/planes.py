@@ -14,12 +14,15 @@ class CellPlanes:
     ``hub`` has the copies that this cell wrote and the deployments of its cities. ``projects`` are
     those engaged so far, with the claims of this cell. ``reach`` engages the project of a name; it
     raises NotFound if there is none and Unavailable if it is unreachable.
+
+    ``own_project`` is set where there is no federation: the cell is then the plane of this project.
     """
 
     cell: Clusters
     hub: Clusters
     projects: Clusters
     reach: Callable[[ClusterName], Awaitable[Cluster]]
+    own_project: ClusterName | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -46,9 +46,16 @@ PERMISSIONS: Final = (
 
 
 def controllers(
-    planes: ServicePlanes, factory: ControllerFactory, first_grant: Mapping[str, int] = FIRST_GRANT
+    planes: ServicePlanes,
+    factory: ControllerFactory,
+    first_grant: Mapping[str, int] = FIRST_GRANT,
+    *,
+    copied: bool = True,
 ) -> list[Controller]:
-    """All of quota. ``first_grant`` is what a new project may use, by type of resource."""
+    """All of quota. ``first_grant`` is what a new project may use, by type of resource.
+
+    The buckets are ``copied`` to their projects, unless core is the plane of the only project.
+    """
     core, environment = planes.core, factory.environment
     registrations = own(ResourceRegistration, core)
     return [
@@ -82,7 +89,7 @@ def controllers(
             ],
         ),
         _keeper(planes, factory),
-        bucket_copies.controller(planes, factory),
+        *([bucket_copies.controller(planes, factory)] if copied else []),
     ]
 
 

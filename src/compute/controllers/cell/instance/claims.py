@@ -92,7 +92,7 @@ class LeakedClaims:
     def of_instance(self, cluster: ClusterName, instance: Instance) -> Iterable[Request]:
         """An Instance that is gone requeues its claim."""
         cell, meta = self._planes.cell.get(cluster), instance.metadata
-        origin = project_identities.identity(cell, meta.namespace)
+        origin = project_identities.identity(self._planes, cell, meta.namespace)
         if origin is not None and not _in_cache(cell, Instance, meta.namespace, meta.name):
             yield Request(
                 project_identities.project(origin), origin.namespace, names.claim(meta.name)
@@ -178,7 +178,9 @@ class ProjectVisits:
 
     async def reconcile(self, request: Request) -> Result:
         """Check the project of one namespace, unless it is engaged."""
-        origin = project_identities.identity(self._planes.cell.get(request.cluster), request.name)
+        origin = project_identities.identity(
+            self._planes, self._planes.cell.get(request.cluster), request.name
+        )
         name = project_identities.project(origin) if origin else None
         if name is None or self._planes.projects.find(name) is not None:
             return DONE  # the claims of an engaged project are watched

@@ -138,7 +138,7 @@ class QuotaGate:
         if not self._settings.quota:
             return QuotaDisabled()
         namespace = instance.metadata.namespace
-        identity = project_identities.identity(cell, namespace)
+        identity = project_identities.identity(self._planes, cell, namespace)
         if identity is None:
             message = f"Namespace {namespace} has no labels that name its project; restore them"
             return ClaimLookupFailed(Reason.QUOTA_PROJECT_ID_UNRESOLVABLE, message)

@@ -88,7 +88,7 @@ class WriteBackReconciler:
             return await self._delete_copy(cell, hub, copy)
         if left := self._settling.left(request, instance):
             return Result(requeue_after=left)
-        identity = project_identities.identity(cell, request.namespace)
+        identity = project_identities.identity(self._planes, cell, request.namespace)
         name = joins.deployment_name(instance)
         owner = hub.informers.of(WorkloadDeployment).cache.get(request.namespace, name)
         if identity is None or owner is None:

@@ -1,6 +1,6 @@
 """The metrics of several managers on one page."""
 
-from compute.app.world_server import WorldMetrics
+from compute.app.merged_metrics import MergedMetrics
 from kubekit.runtime.reporting.metrics import Metrics
 from tests.support.kubekit.virtual_time import run
 
@@ -12,7 +12,7 @@ def test_managers_count_under_the_same_names_and_are_distinguished():
         managers[name].controller("minder").workers = workers
 
     async def text() -> str:
-        return WorldMetrics(lambda: managers).text().decode()
+        return MergedMetrics(lambda: managers).text().decode()
 
     lines = run(text()).splitlines()
     family = "controller_runtime_max_concurrent_reconciles"
