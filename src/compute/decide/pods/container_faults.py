@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from compute.api.reasons import Reason
-from kubekit.api.kinds.pods import ContainerStatus, Pod, StateTerminated
+from kubekit.api.kinds.pods import ContainerStatus, Pod, StateTerminated, StateWaiting
 
 _IMAGE: Final = frozenset(
     {
@@ -74,10 +74,8 @@ def _waiting(status: ContainerStatus, image: str) -> ContainerFault | None:
     if waiting is None:
         return None
     if waiting.reason in _IMAGE:
-        why = _pull_error(waiting.message) or waiting.reason
-        return ContainerFault(
-            Reason.IMAGE_UNAVAILABLE, f"The image {image} cannot be pulled: {why}"
-        )
+        why, message = _pull_error(waiting), f"The image {image} cannot be pulled"
+        return ContainerFault(Reason.IMAGE_UNAVAILABLE, f"{message}: {why}" if why else message)
     if waiting.reason in _CONFIGURATION:
         why = waiting.message or waiting.reason
         return ContainerFault(
@@ -147,9 +145,9 @@ def _is_restarted(status: ContainerStatus, ended: StateTerminated) -> bool:
     return not (status.ready and ended.exit_code == 0)
 
 
-def _pull_error(message: str) -> str:
-    """Why an image cannot be pulled. A kubelet says it alternately with and without its pause."""
-    _, found, why = message.partition(_PULL_ERROR)
+def _pull_error(waiting: StateWaiting) -> str:
+    """Why an image cannot be pulled; empty between two attempts, where a kubelet may not repeat it."""
+    _, found, why = waiting.message.partition(_PULL_ERROR)
     if found:
         return why
-    return "" if message.startswith(_BACK_OFF) else message
+    return "" if waiting.message.startswith(_BACK_OFF) else waiting.message or waiting.reason

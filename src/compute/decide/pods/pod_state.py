@@ -15,7 +15,9 @@ import msgspec
 
 from compute.api import annotations
 from compute.api.compute import Instance, NetworkInterfaceStatus
+from compute.api.conditions import ConditionType
 from compute.api.reasons import KnownReason, NeighbourReason, Reason
+from compute.decide.conditions import find
 from compute.decide.pods import container_faults, node_state
 from compute.decide.provider_reports import ConditionValue
 from kubekit.api.kinds.nodes import ClusterNode
@@ -189,6 +191,20 @@ def _condition(pod: Pod, kind: str) -> PodCondition | None:
 
 def _is_new(pod: Pod, now: datetime) -> bool:
     return timedelta() <= now - (pod.metadata.creation_timestamp or now) < _USUAL
+
+
+def with_known_cause(state: PodState, instance: Instance) -> PodState:
+    """The state, with the cause that is reported already where the Pod does not repeat it.
+
+    Between two attempts to pull an image, older kubelets say only that they pause.
+    """
+    known = find(instance.status.conditions, ConditionType.AVAILABLE)
+    value = state.available
+    if known is None or not value.reason == known.reason == Reason.IMAGE_UNAVAILABLE:
+        return state
+    if not known.message.startswith(f"{value.message}: "):
+        return state
+    return replace(state, available=replace(value, message=known.message))
 
 
 def interfaces(instance: Instance, pod: Pod | None) -> tuple[NetworkInterfaceStatus, ...]:

@@ -151,6 +151,7 @@ class PodProvider:
         if blocked is not None:
             return await self._report(cell, instance, blocked, None)
         state = pod_state.state_of(pod, _node_of(cell, pod), now)
+        state = pod_state.with_known_cause(state, instance)
         if state.stalled:
             state = await _with_mount_failure(cell, pod, state, now)
         if objects.service is not None:

@@ -32,7 +32,6 @@ def ago(seconds: float):
     ("reason", "message", "why"),
     [
         ("ErrImagePull", "pull access denied", "pull access denied"),
-        ("ImagePullBackOff", 'Back-off pulling image "web:1"', "ImagePullBackOff"),
         (
             "ImagePullBackOff",
             'Back-off pulling image "web:1": ErrImagePull: pull access denied',
@@ -48,6 +47,12 @@ def test_images(reason, message, why):
         Reason.IMAGE_UNAVAILABLE,
         f"The image web:1 cannot be pulled: {why}",
     )
+
+
+def test_the_pause_between_two_attempts_says_nothing():
+    status = waits("ImagePullBackOff", 'Back-off pulling image "web:1"')
+
+    assert stated(status)[1] == "The image web:1 cannot be pulled"
 
 
 @pytest.mark.parametrize(

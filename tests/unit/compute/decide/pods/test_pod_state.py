@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from compute.api.compute import InterfaceAssignments, NetworkInterfaceStatus
-from compute.api.reasons import describe
+from compute.api.reasons import Reason, describe
 from compute.decide.pods import node_state
-from compute.decide.pods.pod_state import PodState, interfaces, state_of
+from compute.decide.pods.pod_state import PodState, interfaces, state_of, with_known_cause
 from kubekit.api.kinds.pods import ContainerStatus, Pod, PodCondition
 from kubekit.api.meta import with_metadata, with_status
-from tests.support.compute.builders import NOW, instance
+from tests.support.compute.builders import NOW, condition, instance
 from tests.support.compute.pod_statuses import (
     ended,
     node,
@@ -24,6 +24,7 @@ from tests.support.compute.pod_statuses import (
 )
 
 DELETED = NOW - timedelta(seconds=3)
+PAUSE = 'Back-off pulling image "web:1"'
 SET_UP = ("True", "Programmed", "The Pod is set up on the node node-1")
 UNKNOWN = (
     "; whether the instance still runs there is unknown, "
@@ -201,6 +202,26 @@ def test_a_pod_of_an_unknown_phase():
 )
 def test_nodes(found, fault):
     assert node_state.fault(found) == fault
+
+
+@pytest.mark.parametrize(
+    ("known", "reason", "kept"),
+    [
+        ("The image web:1 cannot be pulled: no such tag", "ImageUnavailable", True),
+        ("The image web:1 cannot be pulled", "ImageUnavailable", False),
+        ("The image web:10 cannot be pulled: no such tag", "ImageUnavailable", False),
+        ("The image web:1 cannot be pulled: no such tag", "Provisioning", False),
+        (None, "", False),
+    ],
+)
+def test_a_known_cause_is_kept_while_a_kubelet_pauses(known, reason, kept):
+    conditions = () if known is None else (condition("Available", "False", reason, known),)
+    paused = pod(phase="Pending", container_statuses=(waits("ImagePullBackOff", PAUSE),))
+
+    state = with_known_cause(state_of(paused, None, NOW), instance(conditions=conditions))
+
+    assert state.available.message == (known if kept else "The image web:1 cannot be pulled")
+    assert state.available.reason is Reason.IMAGE_UNAVAILABLE
 
 
 def test_an_interface_has_the_address_of_the_pod():

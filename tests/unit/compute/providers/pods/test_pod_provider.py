@@ -143,19 +143,19 @@ def test_the_hash_is_echoed_before_the_pod_runs(tmp_path):
     staged_pods(tmp_path, story)
 
 
-def test_the_pause_between_two_pulls_changes_nothing(tmp_path):
-    """A kubelet reports the error, then only its pause: the cause stays in the condition."""
+@pytest.mark.parametrize(
+    "cause", ["", ': ErrImagePull: failed to pull and unpack image "missing:1": not found']
+)
+def test_the_pause_between_two_pulls_changes_nothing(tmp_path, cause):
+    """A kubelet reports the error, then its pause: the cause stays in the condition."""
 
     async def story(stage):
         nodes = await pod_cell(stage)
         await start(stage, pod_instance(image="missing:1"))
         before = await seen(stage, available="ImageUnavailable")
         pod = await pod_of(stage)
-        why = 'Back-off pulling image "missing:1": ErrImagePull: failed to pull and unpack image '
-        backs_off = replace(
-            pod.status.container_statuses[0],
-            state=waiting("ImagePullBackOff", why + '"missing:1": not found'),
-        )
+        paused = waiting("ImagePullBackOff", 'Back-off pulling image "missing:1"' + cause)
+        backs_off = replace(pod.status.container_statuses[0], state=paused)
 
         status = replace(pod.status, container_statuses=(backs_off,))
         await nodes.client.patch_status(pod, replace(pod, status=status))
