@@ -74,12 +74,12 @@ def build(application: Path) -> None:
 
 
 def digest(application: Path) -> str:
-    """One hash of the names, modes and contents of all files."""
+    """One hash of the names and contents of all files, and of which ones are commands."""
     total = hashlib.sha256()
     for path in _files(application):
         content = hashlib.sha256(path.read_bytes()).hexdigest()
-        mode = path.stat().st_mode & 0o777
-        total.update(f"{path.relative_to(application)} {mode:o} {content}\n".encode())
+        command = "x" if path.stat().st_mode & 0o100 else "-"
+        total.update(f"{path.relative_to(application)} {command} {content}\n".encode())
     return f"sha256:{total.hexdigest()}"
 
 

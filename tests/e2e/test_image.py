@@ -42,10 +42,9 @@ def test_two_builds_are_the_same_files(tree: Path, tmp_path: Path) -> None:
     """Names, modes, contents and times, wherever the tree is made and whenever."""
     other = tmp_path / "elsewhere" / image.PREFIX
     image.build(other)
-    shutil.copytree(tree, tmp_path / "copy")
-    for path in (tmp_path / "copy").rglob("*"):
-        path.chmod(0o755 if path.is_dir() or path.parent.name == "bin" else 0o644)
-    assert image.digest(other) == image.digest(tmp_path / "copy")
+    assert image.digest(other) == image.digest(tree)
+    modes = {path.stat().st_mode & 0o777 for path in other.rglob("*")}
+    assert modes == {0o644, 0o755}
     assert {int(path.stat().st_mtime) for path in other.rglob("*")} == {image.EPOCH}
 
 
@@ -94,6 +93,56 @@ def test_nothing_in_the_tree_names_the_machine_that_made_it(tree: Path) -> None:
         if path.is_file() and any(place in path.read_bytes() for place in places)
     ]
     assert named == []
+
+
+PAGE = (ROOT / "docs/operating/image.md").read_text()
+ENGINE = """#!/bin/sh
+case "$1" in
+create) echo container ;;
+export) exec tar -c -C {tree} --transform 's,^[.],{prefix},' . ;;
+*) exit 1 ;;
+esac
+"""
+
+
+def test_the_page_verifies_an_image(tree: Path, tmp_path: Path) -> None:
+    """The digest of the files in the image is that of the files that were just made."""
+    scripts = {
+        "podman": ENGINE.format(tree=tree, prefix=image.PREFIX),
+        "python3": f'#!/bin/sh\nexec {sys.executable} "$@"\n',
+    }
+    output = _run_page("tools/image.py digest", tmp_path, scripts)
+    expected, found = (line for line in output.splitlines() if line.startswith("sha256:"))
+    assert expected == found
+
+
+def test_the_page_makes_a_bundle_of_the_manifests(tmp_path: Path) -> None:
+    """The same bytes each time."""
+    contents = []
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        _run_page("gzip -n", tmp_path / name, {"oras": "#!/bin/sh\n"})
+        contents.append((tmp_path / name / "config.tgz").read_bytes())
+    assert contents[0] == contents[1]
+    assert len(contents[0]) > 1000
+
+
+def _run_page(command: str, directory: Path, scripts: dict[str, str]) -> str:
+    """The output of the block with this command. Its temporary files are in the directory."""
+    programs = directory / "bin"
+    programs.mkdir()
+    for name, text in scripts.items():
+        (programs / name).write_text(text)
+        (programs / name).chmod(0o755)
+    (block,) = (each for each in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL) if command in each)
+    return subprocess.run(
+        ["sh", "-ec", block.replace("/tmp/", f"{directory}/")],
+        cwd=ROOT,
+        env=os.environ | {"PATH": f"{programs}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
 
 
 def _python() -> tuple[str, int | None]:
