@@ -49,7 +49,7 @@ def test_two_builds_are_the_same_files(tree: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [["compute", "version", "--client"], ["compute", "--help"]], ids="-".join
+    "command", [["compute", "version", "--client"], ["compute-manager", "--help"]], ids="-".join
 )
 def test_the_commands_run_as_another_user_from_a_tree_that_cannot_be_written(
     tree: Path, command: list[str]
