@@ -212,6 +212,24 @@ def test_a_hostile_cell_cannot_write_in_the_name_of_another_one(cells, make):
     asyncio.run(story())
 
 
+def test_an_instance_of_no_cell_is_adopted_and_a_claim_is_not(cells):
+    """The original product writes no such label on copies; a claim may be of any other product."""
+
+    async def story():
+        async with cells.client("admin") as admin, cells.client(OWN) as own:
+            copy = await admin.create(instance("unlabelled", ""))
+            with pytest.raises(Forbidden):
+                await own.delete(copy)
+            adopted = await own.patch(copy, relabelled(copy, OWN))
+            await own.delete(adopted)
+            foreign = await admin.create(claim("unlabelled", ""))
+            with pytest.raises(Forbidden):
+                await own.patch(foreign, relabelled(foreign, OWN))
+            await admin.delete(foreign)
+
+    asyncio.run(story())
+
+
 @pytest.mark.parametrize("make", [instance, claim])
 def test_others_are_not_restricted(cells, make):
     """Management moves an object from one cell to another, and the namespace controller deletes it."""

@@ -2,11 +2,13 @@
 
 import msgspec
 
-from compute.api import annotations
+from compute.api import annotations, labels
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.karmada import MemberCluster, Taint
+from compute.api.quota import ResourceClaim
 from compute.app.planes import PlaneRef
 from kubekit.api.kinds.events import Event
+from tests.integration.operators import lose
 from tests.integration.worlds import (
     PROJECT,
     Watched,
@@ -217,3 +219,27 @@ def _is_cut(world: Watched):
         return world.world.links[DFW].is_cut
 
     return check
+
+
+def test_the_second_cell_of_a_city_goes_on_when_the_first_is_lost():
+    """Its copies and claims are its own at the end, and nothing names the lost cell any more."""
+
+    async def story(world: Watched) -> None:
+        await world.deploy(workload(cities=("DFW",), replicas=2))
+        first, second = ("dfw", "dfw-2") if await world.instances("dfw") else ("dfw-2", "dfw")
+        await lose(world, first)
+        await world.until(_served_by(world, second), 900.0, "the second cell to serve")
+        await world.served("web")
+        for plane, kind in (("hub", Instance), (PROJECT, ResourceClaim)):
+            found = (await world.client(plane).every(kind)).items
+            assert {each.metadata.labels[labels.SOURCE_CLUSTER] for each in found} == {second}
+
+    run_story(story, cities=("DFW", "DFW"))
+
+
+def _served_by(world: Watched, cell: str):
+    async def is_so() -> bool:
+        found = (await world.client(cell).every(Instance)).items
+        return len(found) == 2 and all(is_ready(each) for each in found)
+
+    return is_so

@@ -59,17 +59,20 @@ ANYWHERE = {
 }
 _NAMED = "naming the writer that undoes the part's own writes"
 _OWNERS = "a server that checks who blocks the deletion of an owner"
+_MOVED = "a deployment that the engine moves to another cell"
 _UID = "comparing the hub with the cell when a manager starts"
 UNUSED = {
     "cell on cell: delete networkbindings": "a network that a template no longer names",
     "cell on cell: get namespaces": _UID,
     "cell on cell: update workloaddeployments/finalizers": _OWNERS,
     "cell on hub: get namespaces": _UID,
-    "cell on hub: get resourcebindings": "a deployment that moved here from another cell",
     "cell on project: create events": "a leaked claim that is released",
     "cell on project: patch resourceclaims": "a claim that a later deployment takes over",
     "management on hub: delete instances": "a copy without a deployment",
+    "management on hub: patch instances": _MOVED,
     "management on project: delete configmaps": "the history of an earlier Workload of the name",
+    "management on project: list resourceclaims": _MOVED,
+    "management on project: delete resourceclaims": _MOVED,
     "management on project: update workloads/finalizers": _OWNERS,
     "provider-simulated on cell: get configmaps": "a machine that is started before the first list",
     "provider-simulated on cell: get instances": _NAMED,

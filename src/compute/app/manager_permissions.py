@@ -29,7 +29,7 @@ from compute.controllers.cell.write_back import controller as write_back
 from compute.controllers.management import fleet_metrics
 from compute.controllers.management.admission import workload_admission
 from compute.controllers.management.federator import controller as federator
-from compute.controllers.management.hub import namespaces as hub_namespaces, policies
+from compute.controllers.management.hub import moves, namespaces as hub_namespaces, policies
 from compute.controllers.management.projector import controller as projector
 from compute.controllers.management.workload import controller as workload
 from compute.providers import pods, simulated
@@ -70,6 +70,7 @@ PARTS: Final[Mapping[str, Sequence[Permission]]] = {
         *federator.PERMISSIONS,
         *hub_namespaces.PERMISSIONS,
         *policies.PERMISSIONS,
+        *moves.PERMISSIONS,
         *projector.PERMISSIONS,
         *workload_admission.PERMISSIONS,
         *project_clusters.PERMISSIONS,

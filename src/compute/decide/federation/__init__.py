@@ -2,7 +2,8 @@
 
 Down: a namespace and a deployment (`hub`), propagated by one policy per city (`policies`). Up: the
 deployment's status (`statuses`), and every Instance, from cell to hub (`copies`) and from hub to
-project (`projections`). Objects that lost their owner are found by `orphans`.
+project (`projections`). Objects that lost their owner are found by `orphans`, those of a deployment that
+moved to another cell by `moves`.
 """
 
 from compute.decide.federation.copies import Hub, Unlinked, WriteBack, hub_instance, write_back
@@ -22,6 +23,7 @@ from compute.decide.federation.hub import (
     namespace_due,
     prepared,
 )
+from compute.decide.federation.moves import HANDOVER, MoveStep, chosen_cell, is_of_other, move_step
 from compute.decide.federation.orphans import orphaned_copies, orphaned_deployments
 from compute.decide.federation.policies import is_unused, policies_due, policy, policy_differs
 from compute.decide.federation.projections import Projected, Waiting, project, projection
@@ -36,12 +38,14 @@ from compute.decide.federation.statuses import (
 )
 
 __all__ = [
+    "HANDOVER",
     "CellUnreachable",
     "DeleteHub",
     "DeploymentProblem",
     "DispatchingSuspended",
     "Finalization",
     "Hub",
+    "MoveStep",
     "ProjectNamespace",
     "Projected",
     "Refused",
@@ -52,6 +56,7 @@ __all__ = [
     "WaitFor",
     "Waiting",
     "WriteBack",
+    "chosen_cell",
     "deployment_due",
     "finalization",
     "hub_deployment",
@@ -59,7 +64,9 @@ __all__ = [
     "hub_namespace",
     "identity",
     "is_copy",
+    "is_of_other",
     "is_unused",
+    "move_step",
     "namespace_due",
     "orphaned_copies",
     "orphaned_deployments",

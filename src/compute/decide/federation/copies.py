@@ -9,8 +9,8 @@ A copy is owned by the hub's deployment and created only while that exists. So w
 the hub never returns as an orphan.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import msgspec
 
@@ -26,14 +26,10 @@ from kubekit.api.meta import ObjectMeta, OwnerReference
 
 @dataclass(frozen=True, slots=True)
 class Hub:
-    """What one namespace of the hub holds, as far as this cell is concerned.
-
-    ``bound`` names the cell that the engine has chosen for a deployment, where that is known.
-    """
+    """What one namespace of the hub holds, as far as this cell is concerned."""
 
     deployments: Sequence[WorkloadDeployment] = ()
     copies: Sequence[Instance] = ()
-    bound: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +92,7 @@ def write_back(
     for instance in sorted(instances, key=_name):
         owner = owners.get(joins.deployment_name(instance))
         existing = copies.get(_name(instance))
-        if owner is None or not _may_write(existing, hub.bound.get(owner.metadata.name), cell):
+        if owner is None or not _may_write(existing, cell):
             continue
         desired = hub_instance(instance, owner, identity, cell)
         if isinstance(desired, Unlinked):
@@ -117,14 +113,13 @@ def _due(
     return [update] if update else []
 
 
-def _may_write(existing: Instance | None, chosen: str | None, cell: str) -> bool:
-    """Whether the copy is this cell's to write, given the cell that the engine has chosen.
+def _may_write(existing: Instance | None, cell: str) -> bool:
+    """Whether the copy is this cell's to write: it is new, its own, or of no cell.
 
-    Its own always is. A copy that another cell wrote is taken over only once the engine is known
-    to have moved the deployment here: otherwise two cells would overwrite each other indefinitely.
+    Management assigns the copies of a deployment that moved here; see `moves`.
     """
     writer = existing.metadata.labels.get(labels.SOURCE_CLUSTER) if existing else None
-    return cell in (writer, chosen) or (writer is None and chosen is None)
+    return writer in (None, cell)
 
 
 def _is_controlled_by_another(copy: Instance, owner: WorkloadDeployment) -> bool:
@@ -150,19 +145,15 @@ def _merged(existing: Instance, desired: Instance, owner: WorkloadDeployment) ->
 
 
 def _withdrawn(instances: Sequence[Instance], hub: Hub, cell: str) -> list[Delete[Instance]]:
-    """Copies without an Instance: this cell's own, and those of the cell it has taken over from."""
+    """The copies of this cell that have no Instance."""
     present = set(map(_name, instances))
     return [
         Delete(copy)
         for copy in sorted(hub.copies, key=_name)
-        if cell in (copy.metadata.labels.get(labels.SOURCE_CLUSTER), _chosen(copy, hub))
+        if copy.metadata.labels.get(labels.SOURCE_CLUSTER) == cell
         and not copy.deleting
         and _name(copy) not in present
     ]
-
-
-def _chosen(copy: Instance, hub: Hub) -> str | None:
-    return hub.bound.get(joins.deployment_name(copy))
 
 
 def _controller(owner: WorkloadDeployment) -> OwnerReference:

@@ -90,8 +90,6 @@ _EVALUATION: Final = timedelta(seconds=60)
 _START_UP: Final = timedelta(seconds=10)
 # A new try costs two writes, and briefly gives up what was granted in part.
 _BETWEEN_TRIES: Final = timedelta(seconds=60)
-# By then the former cell of a moved deployment has stopped the machine and released its claim.
-_HANDOVER: Final = timedelta(minutes=5)
 _KEEP: Final = Keep()
 
 
@@ -157,7 +155,7 @@ def _of_claim(
     # What runs keeps the claim it runs on, even after the catalog gave its type another size.
     holds = is_true(claim.status.conditions, NeighbourCondition.GRANTED) and _passed_gate(instance)
     if not holds and not requests_same_quota(claim, wanted):
-        return _of_another(instance, claim, wanted, now)
+        return _of_another(claim, wanted)
     match find(claim.status.conditions, NeighbourCondition.GRANTED):
         case Condition(status="True", message=message):
             return _Ruling("True", Reason.QUOTA_AVAILABLE, message or "Quota is granted")
@@ -167,17 +165,13 @@ def _of_claim(
             return _open(claim, now)
 
 
-def _of_another(
-    instance: Instance, claim: ResourceClaim, wanted: ResourceClaim, now: datetime
-) -> _Ruling:
+def _of_another(claim: ResourceClaim, wanted: ResourceClaim) -> _Ruling:
     """A claim that was created for another Instance.
 
-    A waiting Instance deletes it; that of another cell only after the cell had time to stop its
-    machine. A running Instance leaves it to the cell that its deployment was moved to while this one
-    was unreachable: otherwise two cells would delete each other's claims indefinitely.
+    That of another cell is released by that cell once its machine has stopped, or by management after
+    a while; see `compute.decide.federation.moves`. This cell must not write it.
     """
-    patient = _age(instance, now) < _HANDOVER or _passed_gate(instance)
-    if patient and is_of_other_cell(claim, wanted):
+    if is_of_other_cell(claim, wanted):
         return _waiting("Waiting for another cell to release the quota of this instance")
     return _waiting("Replacing a claim that was created for something else", _deletion(claim))
 

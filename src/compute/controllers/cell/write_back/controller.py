@@ -13,19 +13,16 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from compute.api import labels, names
+from compute.api import labels
 from compute.api.compute import Instance, WorkloadDeployment
-from compute.api.karmada_work import ResourceBinding
 from compute.api.permissions import READ, WATCH, WRITE, allow
 from compute.controllers.cell import project_identities
 from compute.controllers.cell.planes import CellPlanes, CellSettings
 from compute.decide import joins, settling
-from compute.decide.deployment import slots
 from compute.decide.federation import Hub, ProjectNamespace, WriteBack, write_back
 from compute.decide.writes import Create, Delete
 from kubekit.api.kinds.core import Namespace
 from kubekit.client.client import Client
-from kubekit.client.options import ListOptions
 from kubekit.runtime import live
 from kubekit.runtime.clusters import Cluster, Clusters
 from kubekit.runtime.controller import Controller, ControllerSettings
@@ -39,7 +36,8 @@ _log: Final = logging.getLogger(__name__)
 _BY_DEPLOYMENT: Final = "the name of its deployment"
 # No watch event reports that the hub is reachable again.
 _SETTINGS: Final = ControllerSettings(longest_backoff=30.0)
-# The copies of other cells are not watched, so their deletion is polled.
+# The copies of other cells are not watched, so their deletion is polled. A copy that management assigns
+# to this cell is watched from then on.
 _CHECK_OTHER_CELL: Final = timedelta(seconds=60)
 
 PERMISSIONS: Final = (
@@ -48,7 +46,6 @@ PERMISSIONS: Final = (
     *allow("hub", (*READ, *WRITE), Instance),
     *allow("hub", ("patch",), Instance, subresource="status"),
     *allow("hub", READ, WorkloadDeployment),
-    *allow("hub", ("get",), ResourceBinding),
 )
 
 
@@ -137,36 +134,10 @@ class WriteBackReconciler:
         copy = await hub.client.find(Instance, meta.name, meta.namespace)
         if owner is None:
             return DONE
-        bound = await self._bound(hub, owner) if copy and self._is_of_other(copy) else {}
-        seen = Hub((owner,), (copy,) if copy else (), bound)
-        plan = write_back((instance,), seen, identity, self._name)
-        await _apply(hub.client, plan)
-        if bound.get(name) == self._name:
-            await self._delete_leftovers(hub, owner)
-        blocked = copy is not None and not plan.writes and self._is_of_other(copy)
+        seen = Hub((owner,), (copy,) if copy else ())
+        await _apply(hub.client, write_back((instance,), seen, identity, self._name))
+        blocked = copy is not None and _writer(copy) not in (None, self._name)
         return Result(requeue_after=_CHECK_OTHER_CELL) if blocked else DONE
-
-    async def _bound(self, hub: Cluster, owner: WorkloadDeployment) -> dict[str, str]:
-        """The cell that the engine has chosen for a deployment, by the deployment's name."""
-        meta = owner.metadata
-        name = names.resource_binding(meta.name, owner.kind)
-        binding = await hub.client.find(ResourceBinding, name, meta.namespace)
-        chosen = binding.spec.clusters if binding else ()
-        return {meta.name: chosen[0].name} if len(chosen) == 1 else {}
-
-    async def _delete_leftovers(self, hub: Cluster, owner: WorkloadDeployment) -> None:
-        """Delete copies of slots that no longer exist, left by the previous cell.
-
-        This cell has no Instances for them, and the previous cell may never be reachable again.
-        """
-        meta = owner.metadata
-        others = f"{labels.DEPLOYMENT_NAME}={meta.name},{labels.SOURCE_CLUSTER}!={self._name}"
-        left = await hub.client.every(Instance, meta.namespace, ListOptions(label_selector=others))
-        slotless = [each for each in left.items if not each.deleting and _has_no_slot(each, owner)]
-        await _apply(hub.client, WriteBack(tuple(map(Delete, slotless))))
-
-    def _is_of_other(self, copy: Instance) -> bool:
-        return _writer(copy) not in (None, self._name)
 
 
 class SettlingTimer:
@@ -238,11 +209,6 @@ def _deployment(instance: Instance) -> Iterable[str]:
 
 def _writer(copy: Instance) -> str | None:
     return copy.metadata.labels.get(labels.SOURCE_CLUSTER)
-
-
-def _has_no_slot(copy: Instance, owner: WorkloadDeployment) -> bool:
-    parts = names.instance_parts(copy.metadata.name)
-    return parts is not None and parts[1] >= slots.desired(owner)
 
 
 async def _apply(hub: Client, plan: WriteBack) -> None:

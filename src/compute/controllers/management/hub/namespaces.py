@@ -14,7 +14,7 @@ from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.permissions import READ, WATCH, allow
 from compute.api.resource_manager import Project
 from compute.controllers.management.apply_writes import remove
-from compute.controllers.management.hub import policies
+from compute.controllers.management.hub import moves, policies
 from compute.controllers.management.hub.origins import engaged_as, from_hub
 from compute.controllers.management.planes import ACROSS_PLANES, ManagementPlanes
 from compute.controllers.management.predicates import mapped_on_change, presence
@@ -47,10 +47,14 @@ PERMISSIONS: Final = (
 
 
 def controllers(planes: ManagementPlanes, factory: ControllerFactory) -> list[Controller]:
-    """The controllers of the hub's namespaces and of the policies in them."""
+    """The controllers of the hub's namespaces, and of the policies and the moves in them."""
     reconciler, sources = HubNamespaces(planes), _sources(planes)
     controller = factory.controller(NAME, reconciler, planes.hub, sources, ACROSS_PLANES)
-    return [controller, *policies.controllers(planes, factory)]
+    return [
+        controller,
+        *policies.controllers(planes, factory),
+        *moves.controllers(planes, factory),
+    ]
 
 
 class HubNamespaces:
