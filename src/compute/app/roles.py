@@ -11,7 +11,6 @@ from typing import Final, Protocol
 from compute.api import labels
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.quota import ResourceClaim
-from compute.api.resource_manager import Project
 from compute.app import links
 from compute.app.parts import ClusterView, Host, PartClients, RunningParts
 from compute.app.planes import HUB, PlaneRef, Role
@@ -34,7 +33,6 @@ from compute.providers import simulated
 from compute.services import catalog
 from compute.services.planes import ServicePlanes
 from compute.services.projects import PlaneKeeper
-from kubekit.client.client import Client
 from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.controller import Controller
 from kubekit.runtime.controller_factory import ControllerFactory
@@ -145,10 +143,7 @@ class Roles:
         for view in (core, hub):
             await clients.engage(view)
 
-        def connect(project: Project) -> Client:
-            return clients.project(project.metadata.name)
-
-        reconciler = ProjectReconciler(core.clusters, projects.clusters, connect)
+        reconciler = ProjectReconciler(core.clusters, projects.clusters, clients.project)
         controller = projects_controller(
             reconciler, core.clusters, factory.environment, factory.metrics
         )

@@ -20,7 +20,12 @@ from compute.app.manager.connections import SINGLE, ProjectPlanes
 from compute.app.manager.options import PODS
 from compute.app.manager.role_builder import ManagedRole, ManagerSetup, RoleBuilder
 from compute.app.manager.startup_checks import CELL_NAME, CORE_NAME, HUB_NAME, PROJECT_NAME
-from compute.app.project_clusters import ProjectReconciler, projects_controller
+from compute.app.project_clusters import (
+    CONTROL_PLANES,
+    PROJECTS,
+    ProjectReconciler,
+    projects_controller,
+)
 from compute.controllers.cell.planes import CellPlanes, CellSettings
 from compute.controllers.management.admission.workload_admission import WorkloadAdmission
 from compute.controllers.management.planes import ManagementPlanes
@@ -40,10 +45,12 @@ from kubekit.runtime.controller_factory import ControllerFactory
 from kubekit.runtime.manager import Runnables
 from kubekit.runtime.providers.kubeconfigs import KubeconfigClusters
 from kubekit.runtime.providers.on_demand import OnDemandClusters
+from kubekit.runtime.reporting.health import Check
 from kubekit.runtime.requests import ClusterName, cluster_name
 from kubekit.runtime.watching.informers import ALL_OBJECTS
 
 HUB: Final = cluster_name("hub")
+MANAGEMENT: Final = "management"
 _HUB_KINDS: Final = (
     WorkloadDeployment, Instance, PropagationPolicy, ResourceBinding, Work, MemberCluster,
 )  # fmt: skip
@@ -71,7 +78,7 @@ def managed_roles(setup: ManagerSetup) -> list[ManagedRole]:
 
 def _management(setup: ManagerSetup) -> ManagedRole:
     """One cache of the hub serves the federator and the projector."""
-    builder, links = RoleBuilder(setup, "management", ("management",)), setup.connections
+    builder, links = RoleBuilder(setup, MANAGEMENT, (MANAGEMENT,)), setup.connections
     factory = builder.factory()
     projects, hub = builder.clusters_of("project"), builder.clusters_of("hub")
     discovery = _discovery(builder, projects, factory, leases=links.hub is None)
@@ -86,16 +93,16 @@ def _management(setup: ManagerSetup) -> ManagedRole:
     runnables = Runnables(always=discovery.always, leading=controllers)
     manager = builder.finish(runnables, links.hub or links.own, factory)
     admission = WorkloadAdmission(projects, discovery.core)
-    return ManagedRole(builder.name, manager, builder.checks, discovery.problems, admission)
+    return ManagedRole(builder.name, manager, builder.checks, discovery.readiness, admission)
 
 
 @dataclass(frozen=True, slots=True)
 class _Discovery:
-    """How projects are engaged: ``core`` has their objects; there is none where there is one project."""
+    """How projects are engaged: ``core`` has their objects, where it is known that one is gone."""
 
     core: Clusters | None = None
     always: list[Controller] = field(default_factory=list)
-    problems: Callable[[], list[str]] = list
+    readiness: dict[str, Check] = field(default_factory=dict)
 
 
 def _discovery(
@@ -108,16 +115,22 @@ def _discovery(
         builder.fixed(projects, SINGLE, links.own)
         builder.check(PROJECT_NAME, links.own, kinds, leases=leases)
         return _Discovery()
+    by = CONTROL_PLANES if links.projects.internal else PROJECTS
     core = builder.clusters_of("core")
     builder.fixed(core, "core", links.core)
-    builder.check(CORE_NAME, links.core, (Project,), leases=leases)
+    builder.check(CORE_NAME, links.core, (by.kind,), leases=leases)
 
-    def connect(project: Project) -> Client:
-        return builder.client(links.projects.connection(project.metadata.name))
+    def connect(project: str) -> Client:
+        return builder.client(links.projects.connection(project))
 
-    reconciler = ProjectReconciler(core, projects, connect)
+    reconciler = ProjectReconciler(core, projects, connect, by)
     controller = projects_controller(reconciler, core, factory.environment, factory.metrics)
-    return _Discovery(core, [controller], reconciler.problems)
+    readiness: dict[str, Check] = {
+        "project-discovery-synced": reconciler.discovery_problems,
+        "projects-engaged": reconciler.problems,
+    }
+    known = None if links.projects.internal else core  # the other kind is no proof of absence
+    return _Discovery(known, [controller], readiness)
 
 
 def _cell(setup: ManagerSetup) -> ManagedRole:
@@ -210,7 +223,7 @@ def _stand_ins(setup: ManagerSetup) -> ManagedRole:
     leading = [each for name in options.stand_ins for each in services[name](planes, factory)]
     runnables = Runnables(always=discovery.always, leading=leading)
     manager = builder.finish(runnables, links.core or links.own, factory)
-    return ManagedRole(builder.name, manager, builder.checks, discovery.problems)
+    return ManagedRole(builder.name, manager, builder.checks, discovery.readiness)
 
 
 def _cells(builder: RoleBuilder) -> Clusters:

@@ -11,7 +11,7 @@ from typing import Final
 
 from compute.app.manager import options as manager_options
 from compute.app.manager.connections import SINGLE, connections
-from compute.app.manager.managed_roles import managed_roles
+from compute.app.manager.managed_roles import MANAGEMENT, managed_roles
 from compute.app.manager.operator_config import DEFAULT, BadConfig, load
 from compute.app.manager.options import BadOption, ManagerOptions
 from compute.app.manager.role_builder import ManagedRole, ManagerSetup
@@ -147,7 +147,8 @@ def _health(roles: Iterable[ManagedRole]) -> Health:
     for role in roles:
         health.live(role.name, partial(_problems, role, "livez"))
         health.ready(role.name, partial(_problems, role, "readyz"))
-        health.ready(f"{role.name}-projects-engaged", role.problems)
+        for name, each in role.readiness.items():
+            health.ready(name if role.name == MANAGEMENT else f"{role.name}-{name}", each)
     return health
 
 

@@ -1,6 +1,6 @@
 """What every role of a manager is made of: its clusters, clients, checks, metrics and lease."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -22,6 +22,7 @@ from kubekit.runtime.controller_factory import ControllerFactory
 from kubekit.runtime.election import ElectionSettings, Elector
 from kubekit.runtime.manager import ClusterProvider, Manager, Runnables
 from kubekit.runtime.providers.fixed import FixedCluster
+from kubekit.runtime.reporting.health import Check
 from kubekit.runtime.reporting.metrics import Metrics
 from kubekit.runtime.requests import cluster_name
 from kubekit.runtime.watching.informers import ALL_OBJECTS, KindSelectors
@@ -46,12 +47,12 @@ class ManagerSetup:
 
 @dataclass(slots=True)
 class ManagedRole:
-    """One role, ready to run. ``checks`` are for its planes; ``problems`` add to its readiness."""
+    """One role, ready to run. ``checks`` are for its planes, ``readiness`` adds to that of its manager."""
 
     name: str
     manager: Manager
     checks: list[PlaneCheck]
-    problems: Callable[[], list[str]] = list
+    readiness: Mapping[str, Check] = field(default_factory=dict)
     admission: WorkloadAdmission | None = None
 
 

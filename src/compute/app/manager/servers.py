@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import Final, Self
 
+from compute.app.manager.managed_roles import MANAGEMENT
 from compute.app.manager.operator_config import BadConfig, TlsSettings
 from compute.app.manager.role_builder import ManagedRole, ManagerSetup
 from compute.app.merged_metrics import MergedMetrics
@@ -78,7 +79,7 @@ class Servers:
             ),
             self._setup.environment,
         )
-        self._metrics["management"].registry.register(server.metrics)
+        self._metrics[MANAGEMENT].registry.register(server.metrics)
         self._health.ready("webhooks", server.problems)
         await server.start()
         self._stack.push_async_callback(server.close)

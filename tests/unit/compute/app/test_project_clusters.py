@@ -6,11 +6,21 @@ import msgspec
 import pytest
 from prometheus_client import CollectorRegistry
 
+from compute.api.infrastructure import ProjectControlPlane, ProjectControlPlaneStatus
 from compute.api.resource_manager import Project, ProjectOwnerRef, ProjectSpec, ProjectStatus
-from compute.app.project_clusters import ProjectReconciler, project_connection, projects_controller
+from compute.app.project_clusters import (
+    CONTROL_PLANES,
+    PROJECTS,
+    ProjectReconciler,
+    project_connection,
+    projects_controller,
+)
+from kubekit.api.crd_generation import crd
 from kubekit.api.meta import Condition, ObjectMeta, with_metadata
 from kubekit.client.connection import Connection
 from kubekit.plane.local import LocalClient
+from kubekit.plane.registry.definitions.served_kinds import kinds_of
+from kubekit.plane.registry.kinds import Kinds
 from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.reporting.metrics import Metrics
 from kubekit.runtime.requests import cluster_name
@@ -37,12 +47,18 @@ async def say_ready(client, name, status, **others):
     await client.patch_status(present, wanted)
 
 
-def with_projects(directory, story):
+def kinds() -> Kinds:
+    """Those of a platform, and the kind by which Milo's own cluster knows the planes of projects."""
+    control_planes = kinds_of(crd(ProjectControlPlane, lambda _: {}))
+    return Kinds((*served_kinds.everything(), *control_planes))
+
+
+def with_projects(directory, story, by=PROJECTS):
     async def run_story():
-        async with opened(directory, kinds=served_kinds.everything()) as world:
+        async with opened(directory, kinds=kinds()) as world:
             client, scope = LocalClient(world.plane), Scope("test")
             core, projects = (Clusters(role, environment()) for role in ("core", "project"))
-            provider = ProjectReconciler(core, projects, lambda _: LocalClient(world.plane))
+            provider = ProjectReconciler(core, projects, lambda _: LocalClient(world.plane), by)
             metrics = Metrics(CollectorRegistry())
             controller = projects_controller(provider, core, environment(), metrics)
             controller.join()
@@ -125,6 +141,30 @@ def test_readiness_waits_for_every_ready_project(tmp_path):
         assert provider.problems() == ["project shop is ready but not engaged yet"]
 
     with_projects(tmp_path, story)
+
+
+def test_inside_of_milo_a_control_plane_stands_for_its_project(tmp_path):
+    """It has a namespace, and a condition of its own says that the plane answers."""
+
+    async def story(client, provider, projects):
+        assert provider.discovery_problems() != []
+        made = await client.create(
+            ProjectControlPlane(metadata=ObjectMeta(name="shop", namespace="default"))
+        )
+        await asyncio.sleep(5)
+        assert (len(projects), provider.discovery_problems()) == (0, [])
+        answers = Condition(
+            type="ControlPlaneReady", status="True", reason="Test", last_transition_time=START
+        )
+        status = ProjectControlPlaneStatus(conditions=(answers,))
+        made = await client.patch_status(made, msgspec.structs.replace(made, status=status))
+        await asyncio.sleep(5)
+        assert [cluster.name for cluster in projects] == ["shop"]
+        await client.delete(made)
+        await asyncio.sleep(5)
+        assert len(projects) == 0
+
+    with_projects(tmp_path, story, CONTROL_PLANES)
 
 
 def test_a_projects_plane_is_below_the_server_of_projects():

@@ -64,6 +64,15 @@ def test_a_project_of_milo_is_a_path(files):
     )
 
 
+def test_inside_of_milo_a_project_has_an_address_of_its_own(files):
+    settings = DiscoverySettings(mode="milo", internal_service_discovery=True)
+    links = connections(own(files), settings, environment(), {})
+
+    assert links.projects.connection("shop").server == (
+        "https://milo-apiserver.project-shop.svc.cluster.local:6443"
+    )
+
+
 def test_projects_may_have_a_credential_of_their_own(files):
     links = connected(
         own(files),
