@@ -23,7 +23,7 @@ from kubekit.api.kinds.admission import (
     ValidatingWebhookConfiguration,
 )
 from kubekit.api.kinds.authentication import TokenRequest
-from kubekit.api.kinds.core import ServiceAccount
+from kubekit.api.kinds.core import Secret, ServiceAccount
 from kubekit.api.kinds.rbac import ClusterRole, ClusterRoleBinding, PolicyRule, RoleRef, Subject
 from kubekit.api.kinds.webhook_clients import WebhookClientConfig
 from kubekit.api.meta import ObjectMeta
@@ -33,6 +33,7 @@ from kubekit.client.transport import ResourceLocation
 from tests.support.compute.managed_world import PROJECT
 from tests.support.compute.manager_process import managing
 from tests.support.compute.manager_replicas import (
+    SECRET,
     ManagedPlanes,
     ServingReplica,
     managed_planes,
@@ -66,8 +67,8 @@ class Replicas:
         """The code and the text of the metrics."""
         token = self.token if token is None else token
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        url = replica.url("metrics", "/metrics")
-        async with self.session.get(url, headers=headers, ssl=False) as response:
+        url, trusting = replica.url("metrics", "/metrics"), self.authority.trusting()
+        async with self.session.get(url, headers=headers, ssl=trusting) as response:
             return response.status, await response.text()
 
     async def reviews(self, replica: ServingReplica, path: str) -> float:
@@ -110,11 +111,22 @@ async def two_replicas(folder: Path) -> AsyncIterator[Replicas]:
     certificates = folder / "certificates"
     mounted(certificates, "1", authority.issue("webhooks"))
     async with managed_planes(folder / "world") as planes, aiohttp.ClientSession() as session:
+        await planes.client("core").create(secret(authority.issue("metrics")))
         both = [planes.replica(name, certificates) for name in ("one", "two")]
         with managing(*both):
             await asyncio.gather(*(asyncio.to_thread(each.ready) for each in both))
             token = await scraper(planes.client("core"))
             yield Replicas(planes, both, session, authority, certificates, token)
+
+
+def secret(pair: tuple[bytes, bytes]) -> Secret:
+    """The certificate of the metrics, as cert-manager writes it."""
+    data = {
+        key: base64.b64encode(pem).decode()
+        for key, pem in zip(("tls.crt", "tls.key"), pair, strict=True)
+    }
+    meta = ObjectMeta(name=SECRET["name"], namespace=SECRET["namespace"])
+    return Secret(metadata=meta, data=data, type="kubernetes.io/tls")
 
 
 async def scraper(core: Client) -> str:

@@ -20,6 +20,8 @@ from tests.support.compute import managed_world
 from tests.support.compute.manager_process import PATIENCE, ManagerProcess
 from tests.support.kubekit.plane_process import stream
 
+SECRET: Final = {"namespace": "default", "name": "metrics-certificate"}
+"""The Secret on the core plane with the certificate of the metrics, which must be there first."""
 _ADDRESS: Final = re.compile(r"msg=listening server=(\S+) address=127\.0\.0\.1:(\d+)")
 
 
@@ -56,7 +58,10 @@ class ManagedPlanes:
         return self._clients[context]
 
     def replica(self, name: str, certificates: Path) -> ServingReplica:
-        """Start a replica whose webhooks have their certificate in this folder."""
+        """Start a replica whose webhooks have their certificate in this folder.
+
+        That of its metrics is in `SECRET`.
+        """
         (port,) = free_ports(1)
         return ServingReplica(
             self._folder / f"{name}.log",
@@ -80,7 +85,7 @@ class ManagedPlanes:
             "apiVersion": "apiserver.config.datumapis.com/v1alpha1",
             "kind": "WorkloadOperator",
             "discovery": {"mode": "milo"},
-            "metricsServer": {"bindAddress": "127.0.0.1:0"},
+            "metricsServer": {"bindAddress": "127.0.0.1:0", "tls": {"secretRef": SECRET}},
             "webhookServer": {"host": "127.0.0.1", "port": 0, "tls": tls},
         }
         file = self._folder / "manager.yaml"
