@@ -37,6 +37,7 @@ from compute.services.quota.registrations import REGISTRATIONS
 from kubekit.api import scheme
 from kubekit.api.crd_generation import crd
 from kubekit.api.kinds import KUBERNETES_KINDS
+from kubekit.api.kinds.network_policies import NetworkPolicy
 from kubekit.api.kinds.nodes import ClusterNode
 from kubekit.api.kinds.pods import Pod, Service
 from kubekit.api.kinds.rbac import ClusterRole
@@ -85,10 +86,9 @@ TABLE: Final = (
     Row(f"{cli_pages.FOLDER}/*", lambda: cli_pages.pages(CLI_NOTICE)),
 )
 
-# A provider of a real cluster uses Pods, Services and Nodes; a plane serves none of them.
-BUILTIN_KINDS: Final = tuple(
-    kind for kind in KUBERNETES_KINDS if kind not in (Pod, Service, ClusterNode)
-)
+# What a provider of a real cluster uses, and a plane does not serve.
+_OF_CLUSTERS: Final = (Pod, Service, ClusterNode, NetworkPolicy)
+BUILTIN_KINDS: Final = tuple(kind for kind in KUBERNETES_KINDS if kind not in _OF_CLUSTERS)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -11,13 +11,25 @@ import pytest
 from msgspec.structs import replace
 
 from compute.api.compute import Instance
-from compute.api.instance_spec import Container, NamedPort, Volume, VolumeAttachment
+from compute.api.instance_spec import (
+    Container,
+    InterfaceNetworkPolicy,
+    NamedPort,
+    Volume,
+    VolumeAttachment,
+)
 from compute.app.system_environment import system
 from compute.decide.pods.pod_plan import PodPlan, plan
 from compute.decide.pods.pod_settings import PodSettings
 from compute.providers import pods
 from kubekit.api.errors import Forbidden
 from kubekit.api.kinds.core import Namespace, ServiceAccount
+from kubekit.api.kinds.network_policies import (
+    IPBlock,
+    NetworkPolicyIngressRule,
+    NetworkPolicyPeer,
+    NetworkPolicyPort,
+)
 from kubekit.api.kinds.nodes import ClusterNode
 from kubekit.api.kinds.pods import Pod, Service
 from kubekit.api.kinds.value_sources import (
@@ -40,7 +52,12 @@ from kubekit.runtime.reporting.metrics import Metrics
 from kubekit.runtime.requests import cluster_name
 from kubekit.runtime.scope import Scope
 from tests.support.compute.builders import instance
-from tests.support.compute.pod_builders import WEB_PORT, with_container, with_containers
+from tests.support.compute.pod_builders import (
+    WEB_PORT,
+    with_container,
+    with_containers,
+    with_policy,
+)
 from tests.support.compute.pod_statuses import ready, runs
 from tests.support.compute.provider_builders import machine
 
@@ -89,15 +106,24 @@ def with_every_field() -> Instance:
         Volume(name="conf", config_map=ConfigMapVolumeSource(name="c", default_mode=0o444)),
         Volume(name="keys", secret=SecretVolumeSource(secret_name="s", optional=True)),
     )
+    rule = NetworkPolicyIngressRule(
+        from_=(NetworkPolicyPeer(ip_block=IPBlock(cidr="10.0.0.0/8", except_=("10.9.0.0/16",))),),
+        ports=(NetworkPolicyPort(port=80, end_port=90), NetworkPolicyPort(port="http")),
+    )
+    attached = replace(
+        instance().spec.network_interfaces[0],
+        network_policy=InterfaceNetworkPolicy(ingress=(rule, NetworkPolicyIngressRule())),
+    )
     secrets = (LocalRef(name="registry"),)
     made = with_containers(instance(), first, second, image_pull_secrets=secrets)
-    return with_spec(made, volumes=volumes)
+    return with_spec(made, volumes=volumes, network_interfaces=(attached,))
 
 
 MADE = {
     "bare": instance(),
     "ports": with_container(instance(), ports=(WEB_PORT,)),
     "every field": with_every_field(),
+    "closed": with_policy(instance()),
     "a digit first": with_container(instance(name="2048-home-dfw-0"), ports=(WEB_PORT,)),
 }
 
@@ -150,6 +176,9 @@ def test_pods_and_services_are_admitted_in_a_restricted_namespace(real_server, m
         pod = await client.create(built.pod, DRY)
         assert pod.status.qos_class == "Guaranteed"
         assert pod.spec.security_context == built.pod.spec.security_context
+        if built.policy is not None:
+            policy = await client.create(built.policy, DRY)
+            assert policy.spec == built.policy.spec
         if built.service is not None:
             service = await client.create(built.service, DRY)
             assert service.spec.selector == built.service.spec.selector

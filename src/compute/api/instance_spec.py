@@ -4,14 +4,13 @@ from typing import Annotated
 
 import msgspec
 
+from kubekit.api.kinds.network_policies import NetworkPolicyIngressRule
 from kubekit.api.kinds.pods import ResourceRequirements
 from kubekit.api.kinds.value_sources import ConfigMapVolumeSource, EnvVar, SecretVolumeSource
 from kubekit.api.meta import LocalRef, TemplateMeta
 from kubekit.api.wire import (
-    ATOMIC_LIST,
     ATOMIC_MAP,
     Int32,
-    IntOrString,
     RawQuantity,
     Rule,
     Wire,
@@ -106,44 +105,6 @@ class NetworkRef(Wire, frozen=True, kw_only=True):
     """The name of the Network."""
     namespace: str = ""
     """The namespace of the Network; the referrer's own when absent."""
-
-
-class IPBlock(Wire, frozen=True, kw_only=True):
-    """A range of addresses, less the exceptions."""
-
-    cidr: str
-    """The range, such as 10.0.0.0/8."""
-    except_: Annotated[tuple[str, ...], ATOMIC_LIST] = msgspec.field(default=(), name="except")
-    """Ranges within it that are excluded."""
-
-
-class NetworkPolicyPort(Wire, frozen=True, kw_only=True):
-    """A port, or a range of them, of one protocol."""
-
-    end_port: Int32 | None = None
-    """The last port of a range."""
-    port: IntOrString | None = None
-    """The port by number or name; all of them when absent."""
-    protocol: str | None = None
-    """TCP, UDP or SCTP; TCP is meant when absent."""
-
-
-class NetworkPolicyPeer(Wire, frozen=True, kw_only=True):
-    """Who may connect."""
-
-    ip_block: IPBlock | None = None
-    """A range of addresses."""
-
-
-class NetworkPolicyIngressRule(Wire, frozen=True, kw_only=True):
-    """Traffic that is let in: from these peers, to these ports."""
-
-    from_: Annotated[tuple[NetworkPolicyPeer, ...], ATOMIC_LIST] = msgspec.field(
-        default=(), name="from"
-    )
-    """Peers that may connect; any when empty."""
-    ports: Annotated[tuple[NetworkPolicyPort, ...], ATOMIC_LIST] = ()
-    """Ports they may reach; all of them when empty."""
 
 
 class InterfaceNetworkPolicy(Wire, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ from compute.api import labels
 from compute.api.compute import Instance
 from compute.api.instance_spec import (
     Container,
+    InterfaceNetworkPolicy,
     NamedPort,
     Sandbox,
     Volume,
@@ -43,6 +44,13 @@ def pod_instance(
     """An Instance with one container."""
     made = provider_builders.machine(ordinal, image, gates)
     return with_container(made, **container)
+
+
+def with_policy(instance: Instance) -> Instance:
+    """The Instance that lets nothing in."""
+    (interface,) = instance.spec.network_interfaces
+    closed = replace(interface, network_policy=InterfaceNetworkPolicy())
+    return with_spec(instance, network_interfaces=(closed,))
 
 
 def with_files(instance: Instance, config_map: str) -> Instance:

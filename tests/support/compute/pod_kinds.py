@@ -1,4 +1,4 @@
-"""Planes that serve Pods, Services and Nodes, as a cluster does: ours do not.
+"""Planes that serve Pods and what belongs to them, as a cluster does: ours do not.
 
 A Pod is deleted as in Kubernetes: it stays until the kubelet of its node has confirmed that it has
 stopped, for which a finalizer stands here. One that no node has is gone at once.
@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from kubekit.api.kinds.network_policies import NetworkPolicy
 from kubekit.api.kinds.nodes import ClusterNode
 from kubekit.api.kinds.pods import Pod, Service
 from kubekit.api.meta import Object
@@ -19,11 +20,13 @@ from tests.support.compute import served_kinds
 from tests.support.kubekit.stage import Stage, staging
 from tests.support.kubekit.virtual_time import run
 
+_KINDS = (Pod, Service, ClusterNode, NetworkPolicy)
+
 
 @cache
 def with_pods() -> Kinds:
     """Every kind of a plane, and those of Pods."""
-    return served_kinds.everything().with_kinds(_kind(kind) for kind in (Pod, Service, ClusterNode))
+    return served_kinds.everything().with_kinds(_kind(kind) for kind in _KINDS)
 
 
 def _kind(kind: type[Object]) -> Kind:
@@ -31,7 +34,7 @@ def _kind(kind: type[Object]) -> Kind:
     return Kind(
         resource=resource,
         schema=schema_of(kind, lambda _: {}),
-        storage=f"/{resource.plural}",
+        storage=f"{resource.group}/{resource.plural}",
         head=head_of(resource),
         custom=False,
     )

@@ -1,14 +1,14 @@
-"""The state of an Instance whose Pod or Service cannot be created."""
+"""The state of an Instance whose Pod, or an object beside it, cannot be created."""
 
 from datetime import timedelta
 from typing import Final
 
 from compute.api.reasons import KnownReason, NeighbourReason, Reason
+from compute.decide.pods.pod_ownership import PodObject
 from compute.decide.pods.pod_refusals import PodRefusal
 from compute.decide.pods.pod_state import PodState
 from compute.decide.provider_reports import ConditionValue
 from kubekit.api.errors import Forbidden, Invalid
-from kubekit.api.kinds.pods import Pod, Service
 
 # No watch event reports that the object of another has gone, or that the server admits the Pod now.
 _RETRY: Final = timedelta(seconds=30)
@@ -21,7 +21,7 @@ def refused(refusal: PodRefusal) -> PodState:
 
 
 def rejected(error: Forbidden | Invalid) -> PodState:
-    """The state of an Instance whose Pod or Service the API server does not take.
+    """The state of an Instance whose objects the API server does not take.
 
     An invalid one never becomes valid. One that is forbidden, by a quota of the namespace or by a policy
     of the cluster, may be admitted later.
@@ -35,14 +35,14 @@ def rejected(error: Forbidden | Invalid) -> PodState:
     )
 
 
-def name_taken(obj: Pod | Service) -> PodState:
+def name_taken(obj: PodObject) -> PodState:
     """The state of an Instance whose name is taken by an object that is not the platform's."""
     meta = obj.metadata
     why = f"There is a {obj.kind} {meta.namespace}/{meta.name} already, which is not the platform's"
     return _waiting(NeighbourReason.NAME_TAKEN, f"{why}; remove it")
 
 
-def held_up(obj: Pod | Service) -> PodState:
+def held_up(obj: PodObject) -> PodState:
     """The state of an Instance that waits until an object of its predecessor is gone."""
     why = f"The {obj.kind} of an earlier instance of this name has to be gone first"
     return _waiting(Reason.PROVISIONING, why)

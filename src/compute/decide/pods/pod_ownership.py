@@ -1,10 +1,14 @@
-"""Whose an existing Pod or Service is. Objects of others are never touched."""
+"""Whose an existing object of an Instance's name is. Objects of others are never touched."""
 
 from enum import StrEnum, auto
 
 from compute.api import labels
 from compute.api.compute import Instance
+from kubekit.api.kinds.network_policies import NetworkPolicy
 from kubekit.api.kinds.pods import Pod, Service
+
+PodObject = Pod | Service | NetworkPolicy
+"""An object that is created for an Instance."""
 
 
 class Holder(StrEnum):
@@ -15,7 +19,7 @@ class Holder(StrEnum):
     OTHER = auto()  # not the platform's
 
 
-def holder(obj: Pod | Service, instance: Instance) -> Holder:
+def holder(obj: PodObject, instance: Instance) -> Holder:
     """Whose the object is."""
     uid = instance_uid(obj)
     if not uid:
@@ -23,7 +27,7 @@ def holder(obj: Pod | Service, instance: Instance) -> Holder:
     return Holder.INSTANCE if uid == instance.metadata.uid else Holder.EARLIER_INSTANCE
 
 
-def instance_uid(obj: Pod | Service) -> str:
+def instance_uid(obj: PodObject) -> str:
     """The uid of the Instance that the object was created for; empty if there is none.
 
     The owner reference may be removed, by an orphaning deletion of the Instance, and the label by

@@ -1,4 +1,4 @@
-"""The Pod and the Service of an Instance. Both are built once, from its spec, and never updated.
+"""The Pod, the Service and the NetworkPolicy of an Instance, built once, from its spec.
 
 A new template makes a new Instance, and so a new Pod. The owner reference lets the garbage collector
 delete what is left of an Instance whose finalizer was removed by hand; while the finalizer is there,
@@ -8,6 +8,8 @@ so is the owner. It does not block the deletion of the owner: the finalizer does
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from compute.api import annotations, labels, names
 from compute.api.compute import Instance
 from compute.api.instance_spec import Container, Sandbox, Volume
@@ -16,34 +18,57 @@ from compute.decide.pods import pod_security
 from compute.decide.pods.pod_containers import containers
 from compute.decide.pods.pod_refusals import PodRefusal, checked
 from compute.decide.pods.pod_settings import PodSettings
+from kubekit.api.kinds.network_policies import NetworkPolicy, NetworkPolicySpec
 from kubekit.api.kinds.pods import Pod, PodSpec, PodVolume, Service, ServicePort, ServiceSpec
-from kubekit.api.meta import ObjectMeta
+from kubekit.api.meta import LabelSelector, ObjectMeta
 
 
 @dataclass(frozen=True, slots=True)
 class PodPlan:
-    """What is created for an Instance. Without ports it has no Service."""
+    """What is created for an Instance: without ports no Service, without rules no NetworkPolicy."""
 
     pod: Pod
     service: Service | None
+    policy: NetworkPolicy | None
 
 
 def plan(instance: Instance, settings: PodSettings) -> PodPlan | PodRefusal:
-    """The Pod of an Instance, and its Service."""
+    """What is created for an Instance, or why it cannot be a Pod."""
     sandbox = checked(instance)
     if isinstance(sandbox, PodRefusal):
         return sandbox
-    return PodPlan(_pod(instance, sandbox, settings), _service(instance, sandbox))
+    pod = _pod(instance, sandbox, settings)
+    return PodPlan(pod, _service(instance, sandbox), _policy(instance))
+
+
+def _policy(instance: Instance) -> NetworkPolicy | None:
+    """The rules of the Instance's interface. Of a policy without a rule, nothing passes."""
+    interfaces = instance.spec.network_interfaces
+    allowed = next((one.network_policy for one in interfaces if one.network_policy), None)
+    if allowed is None:
+        return None
+    return NetworkPolicy(
+        metadata=_metadata(instance, instance.metadata.name, {}),
+        spec=NetworkPolicySpec(
+            pod_selector=LabelSelector(match_labels=_selector(instance)),
+            policy_types=("Ingress",),
+            ingress=tuple(
+                replace(
+                    rule, ports=tuple(replace(p, protocol=p.protocol or "TCP") for p in rule.ports)
+                )
+                for rule in allowed.ingress
+            ),
+        ),
+    )
 
 
 def _service(instance: Instance, sandbox: Sandbox) -> Service | None:
     ports = tuple(_service_ports(sandbox.containers))
     if not ports:
         return None
-    selector = {labels.INSTANCE_UID: instance.metadata.uid}
     return Service(
         metadata=_metadata(instance, names.service(instance.metadata.name), {}),
-        spec=ServiceSpec(type="ClusterIP", ports=ports, selector=selector),
+        spec=ServiceSpec(type="ClusterIP", ports=ports, selector=_selector(instance)),
     )
 
 
@@ -70,10 +95,15 @@ def _metadata(instance: Instance, name: str, known: dict[str, str]) -> ObjectMet
     return ObjectMeta(
         name=name,
         namespace=instance.metadata.namespace,
-        labels={**identity, labels.INSTANCE_UID: instance.metadata.uid},
+        labels={**identity, **_selector(instance)},
         annotations=known,
         owner_references=(instance.reference(controller=True),),
     )
+
+
+def _selector(instance: Instance) -> dict[str, str]:
+    """The label that only the objects of this Instance have."""
+    return {labels.INSTANCE_UID: instance.metadata.uid}
 
 
 def _volume(volume: Volume) -> PodVolume:

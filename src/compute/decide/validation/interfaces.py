@@ -3,16 +3,12 @@
 import ipaddress
 from collections.abc import Iterator, Sequence
 
-from compute.api.instance_spec import (
-    InterfaceNetworkPolicy,
-    IPBlock,
-    NetworkInterface,
-    NetworkPolicyPort,
-)
+from compute.api.instance_spec import InterfaceNetworkPolicy, NetworkInterface
 from compute.decide.validation.grammar import check_label, check_port_name
 from compute.decide.validation.ports import check_port_number, check_protocol
 from kubekit.api import digits
 from kubekit.api.fields import FieldError, Path, forbidden, invalid, required
+from kubekit.api.kinds.network_policies import IPBlock, NetworkPolicyPort
 
 _Block = ipaddress.IPv4Network | ipaddress.IPv6Network
 

@@ -1,4 +1,6 @@
-"""The reconciler of one Instance: its Pod and Service are created, observed, replaced and deleted.
+"""The reconciler of one Instance: its Pod is created, observed, replaced and deleted.
+
+A Service for the ports and a NetworkPolicy for the rules of the interface come and go with the Pod.
 
 It follows the contract of providers, of which `decide/provider_reports.py` has the decisions. The
 finalizer is written before anything is created, and removed once everything is gone: until then the
@@ -29,7 +31,7 @@ from compute.decide.pods import (
     pod_replacement,
     pod_state,
 )
-from compute.decide.pods.pod_ownership import Holder, holder
+from compute.decide.pods.pod_ownership import Holder, PodObject, holder
 from compute.decide.pods.pod_refusals import PodRefusal
 from compute.decide.pods.pod_settings import PodSettings
 from compute.decide.pods.pod_state import PodState
@@ -38,6 +40,7 @@ from compute.providers.pods import pod_objects
 from compute.providers.pods.pod_objects import PodObjects
 from kubekit.api.errors import Forbidden, Invalid
 from kubekit.api.kinds.events import CoreEvent
+from kubekit.api.kinds.network_policies import NetworkPolicy
 from kubekit.api.kinds.nodes import ClusterNode
 from kubekit.api.kinds.pods import Pod, Service
 from kubekit.client.options import ListOptions
@@ -58,12 +61,13 @@ NAME: Final = "pod-provider"
 CELL_SELECTORS: Final[KindSelectors] = {
     Pod: labels.INSTANCE_UID,
     Service: labels.INSTANCE_UID,
+    NetworkPolicy: labels.INSTANCE_UID,
 }
 
 PERMISSIONS: Final = (
     *allow("cell", (*READ, "patch"), Instance),
     *allow("cell", ("patch",), Instance, subresource="status"),
-    *allow("cell", (*READ, "create", "delete"), Pod, Service),
+    *allow("cell", (*READ, "create", "delete"), Pod, Service, NetworkPolicy),
     *allow("cell", WATCH, ClusterNode),
     *allow("cell", ("list",), CoreEvent),
     *events("cell"),
@@ -106,11 +110,12 @@ class PodProvider:
             own(Instance, self._cells),
             mapped(Pod, self._cells, _instance_of),
             owned(Service, self._cells, Instance),
+            owned(NetworkPolicy, self._cells, Instance),
             mapped(ClusterNode, self._cells, self._on_node),
         ]
 
     async def reconcile(self, request: Request) -> Result:
-        """Bring the Pod and the Service of an Instance to their desired state, and report it."""
+        """Bring the Pod of an Instance, and what is beside it, to its desired state, and report it."""
         cell = self._cells.get(request.cluster)
         instance = cell.informers.of(Instance).cache.get(request.namespace, request.name)
         if instance is None:
@@ -136,7 +141,7 @@ class PodProvider:
                 return DONE
             instance = current
             try:
-                objects = await pod_objects.created(cell, objects, plan)
+                objects = await pod_objects.created(cell, instance, objects, plan)
             except (Forbidden, Invalid) as error:
                 rejected = pod_obstacles.rejected(error)
                 return await self._report(cell, instance, rejected, objects.pod)
@@ -144,28 +149,25 @@ class PodProvider:
 
     async def _observe(self, cell: Cluster, instance: Instance, objects: PodObjects) -> Result:
         """Report the state of the objects, and delete those that are in the way."""
+        obstacles = [await self._obstacle(cell, instance, obj) for obj in objects]
+        blocked = next((state for state in obstacles if state is not None), None)
         pod, now = objects.pod, self._environment.now()
-        if pod is None:  # it was deleted a moment ago; its watch event requeues the Instance
-            return DONE
-        blocked = await self._obstacle(cell, instance, pod)
-        if blocked is not None:
+        if pod is None or holder(pod, instance) is not Holder.INSTANCE:
+            if blocked is None:  # something was deleted a moment ago
+                return Result(_SETTLING)
             return await self._report(cell, instance, blocked, None)
         state = pod_state.state_of(pod, _node_of(cell, pod), now)
         state = pod_state.with_known_cause(state, instance)
         if state.stalled:
             state = await _with_mount_failure(cell, pod, state, now)
-        if objects.service is not None:
-            blocked = await self._obstacle(cell, instance, objects.service)
-            if blocked is not None:
-                state = replace(state, programmed=blocked.programmed, recheck=blocked.recheck)
+        if blocked is not None:
+            state = replace(state, programmed=blocked.programmed, recheck=blocked.recheck)
         if state.settling and not _is_reported(instance):
             return Result(_SETTLING)
         result = await self._report(cell, instance, state, pod)
         return await self._replace(cell, instance, pod, state) if state.ended else result
 
-    async def _obstacle(
-        self, cell: Cluster, instance: Instance, obj: Pod | Service
-    ) -> PodState | None:
+    async def _obstacle(self, cell: Cluster, instance: Instance, obj: PodObject) -> PodState | None:
         """The state of an Instance whose name another object has; None if the object is its own."""
         match holder(obj, instance):
             case Holder.INSTANCE:
@@ -193,17 +195,18 @@ class PodProvider:
         return DONE
 
     async def _stop(self, cell: Cluster, instance: Instance) -> Result:
-        """Delete the Pod and the Service, and remove the finalizer once both are gone."""
+        """Delete the Pod and what is beside it, and remove the finalizer once all is gone."""
         if finalizers.PODS not in instance.metadata.finalizers:
             return DONE
         remaining = await pod_objects.remaining(cell, instance)
         if not remaining:
             await commit.remove_finalizer(cell.client, instance, finalizers.PODS)
             return DONE
-        for obj in remaining:
-            if not obj.deleting:
-                await live.delete(cell.client, obj)
         pod = next((obj for obj in remaining if isinstance(obj, Pod)), None)
+        for obj in remaining:
+            is_needed = pod is not None and isinstance(obj, NetworkPolicy)  # until it has stopped
+            if not obj.deleting and not is_needed:
+                await live.delete(cell.client, obj)
         lost = node_state.fault(_node_of(cell, pod)) if pod else None
         message = f"The Pod is being stopped; {lost}" if lost else "The Pod is being stopped"
         stopping = ConditionValue("False", Reason.STOPPING, message)

@@ -15,6 +15,7 @@ from kubekit.api.kinds.authorization import (
 from kubekit.api.kinds.coordination import Lease
 from kubekit.api.kinds.core import ConfigMap, Namespace, Secret, ServiceAccount
 from kubekit.api.kinds.events import CoreEvent, Event
+from kubekit.api.kinds.network_policies import NetworkPolicy
 from kubekit.api.kinds.nodes import ClusterNode
 from kubekit.api.kinds.pods import Pod, Service
 from kubekit.api.kinds.rbac import ClusterRole, ClusterRoleBinding, Role, RoleBinding
@@ -28,6 +29,7 @@ KUBERNETES_KINDS: Final[tuple[type[Object], ...]] = (
     Pod,
     Service,
     ClusterNode,
+    NetworkPolicy,
     CoreEvent,
     Event,
     Lease,

@@ -14,9 +14,9 @@ from compute.api.instance_spec import (
     InstanceTemplate,
     InterfaceNetworkPolicy,
     LocationRef,
-    NetworkPolicyIngressRule,
 )
 from compute.decide.deployment.template import canonical, template_hash
+from kubekit.api.kinds.network_policies import NetworkPolicyIngressRule
 from kubekit.api.kinds.pods import ResourceRequirements
 from kubekit.api.kinds.value_sources import EnvVar, EnvVarSource, KeySelector, ResourceFieldRef
 from kubekit.api.meta import TemplateMeta

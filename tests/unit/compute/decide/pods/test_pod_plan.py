@@ -8,10 +8,22 @@ from msgspec.structs import replace
 
 from compute.api import annotations, labels
 from compute.api.compute import Instance
-from compute.api.instance_spec import Container, NamedPort, Volume, VolumeAttachment
+from compute.api.instance_spec import (
+    Container,
+    InterfaceNetworkPolicy,
+    NamedPort,
+    Volume,
+    VolumeAttachment,
+)
 from compute.decide.pods.pod_plan import PodPlan, plan
 from compute.decide.pods.pod_settings import PodSettings
 from compute.decide.quota.sizes import INSTANCE_TYPES
+from kubekit.api.kinds.network_policies import (
+    IPBlock,
+    NetworkPolicyIngressRule,
+    NetworkPolicyPeer,
+    NetworkPolicyPort,
+)
 from kubekit.api.kinds.pods import PodContainer, ResourceRequirements
 from kubekit.api.kinds.value_sources import (
     ConfigMapVolumeSource,
@@ -252,6 +264,46 @@ def test_a_service_for_the_ports():
     assert service.spec.selector == {labels.INSTANCE_UID: "uid-i"}
     (port,) = service.spec.ports
     assert (port.name, port.port, port.target_port, port.protocol) == ("http", 8080, 8080, "TCP")
+
+
+def attached(policy: InterfaceNetworkPolicy | None) -> Instance:
+    made = instance(uid="uid-i")
+    (interface,) = made.spec.network_interfaces
+    return with_spec(made, network_interfaces=(replace(interface, network_policy=policy),))
+
+
+def test_the_rules_of_the_interface_are_those_of_the_pod():
+    peers = (NetworkPolicyPeer(ip_block=IPBlock(cidr="10.0.0.0/8", except_=("10.9.0.0/16",))),)
+    ports = (
+        NetworkPolicyPort(port=8080, end_port=8090),
+        NetworkPolicyPort(port="dns", protocol="UDP"),
+        NetworkPolicyPort(port=1, protocol=""),
+    )
+    rules = (NetworkPolicyIngressRule(from_=peers, ports=ports), NetworkPolicyIngressRule())
+
+    policy = planned(attached(InterfaceNetworkPolicy(ingress=rules))).policy
+
+    assert policy is not None
+    assert policy.metadata.name == "web-home-dfw-0"
+    assert policy.spec.pod_selector.match_labels == {labels.INSTANCE_UID: "uid-i"}
+    assert policy.spec.policy_types == ("Ingress",)
+    first, second = policy.spec.ingress
+    assert first.from_ == peers
+    assert [(p.port, p.end_port, p.protocol) for p in first.ports] == [
+        (8080, 8090, "TCP"),
+        ("dns", None, "UDP"),
+        (1, None, "TCP"),
+    ]
+    assert second == NetworkPolicyIngressRule()
+
+
+def test_a_policy_without_rules_lets_nothing_in():
+    """That is not the same as no policy."""
+    policy = planned(attached(InterfaceNetworkPolicy())).policy
+
+    assert policy is not None
+    assert (policy.spec.policy_types, policy.spec.ingress) == (("Ingress",), ())
+    assert planned(attached(None)).policy is None
 
 
 def test_no_ports_no_service():

@@ -5,6 +5,7 @@ from typing import Any
 from compute.api import finalizers, labels
 from compute.api.compute import Instance
 from compute.providers import pods
+from kubekit.api.kinds.network_policies import NetworkPolicy
 from kubekit.api.kinds.pods import Pod, Service
 from kubekit.api.meta import with_metadata
 from kubekit.client.options import DeleteOptions
@@ -18,6 +19,7 @@ from tests.support.compute.pod_builders import (
     pod_instance,
     pod_of,
     service_of,
+    with_policy,
 )
 from tests.support.compute.pod_kinds import staged_pods
 from tests.support.compute.provider_builders import NS, live, message, name, seen, start
@@ -29,7 +31,7 @@ def test_a_deletion_waits_for_the_pod(tmp_path):
 
     async def story(stage):
         await pod_cell(stage, stop=20.0)
-        await start(stage, pod_instance(ports=(WEB_PORT,)))
+        await start(stage, with_policy(pod_instance(ports=(WEB_PORT,))))
         await seen(stage)
         client = stage.client("dfw")
 
@@ -40,8 +42,10 @@ def test_a_deletion_waits_for_the_pod(tmp_path):
         assert stopping.metadata.finalizers == (finalizers.PODS,)
         await stage.gone("dfw", Service, name(), NS, 5.0)
         assert await client.find(Instance, name(), NS) is not None
+        assert await client.find(NetworkPolicy, name(), NS) is not None  # it may still serve
         began = stage.environment.now()
         await stage.gone("dfw", Instance, name(), NS)
+        assert await client.find(NetworkPolicy, name(), NS) is None
         assert await client.find(Pod, name(), NS) is None
         assert (stage.environment.now() - began).total_seconds() > 15
 

@@ -14,6 +14,7 @@ from tests.support.compute.pod_builders import (
     pod_instance,
     pod_of,
     with_files,
+    with_policy,
 )
 from tests.support.compute.pod_kinds import staged_pods
 from tests.support.compute.provider_builders import NS, live, name, seen, start
@@ -33,7 +34,8 @@ def test_the_declared_permissions_are_those_that_are_used(tmp_path):
         nodes = await pod_cell(stage, provider=role)
         client = stage.client("dfw")
         theirs = await client.create(foreign_pod())
-        await start(stage, pod_instance(ports=(WEB_PORT,)), with_files(pod_instance(1), "none"))
+        first = with_policy(pod_instance(ports=(WEB_PORT,)))
+        await start(stage, first, with_files(pod_instance(1), "none"))
         await seen(stage, available="NameTaken")
         await client.delete(theirs)
         await seen(stage)
