@@ -1,7 +1,7 @@
 """The Grafana dashboard of a manager, made from the metrics that its parts declare.
 
-A counter is shown as a rate, a gauge as it is, a histogram as its median and its 99th percentile; each by
-its own labels. A metric that is added is on the dashboard after `make generate`.
+A counter is shown as a rate, a gauge as it is, a point in time as the time until then, a histogram as its
+median and its 99th percentile; each by its own labels. A metric that is added is on the dashboard after `make generate`.
 """
 
 import json
@@ -20,10 +20,12 @@ from compute.services.quota.leaks import Leaks
 from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.reporting.events import EventRecorder
 from kubekit.runtime.reporting.metrics import Metrics
+from kubekit.runtime.serving.webhook_metrics import WebhookMetrics
 
 _WIDTH, _HEIGHT, _COLUMNS = 8, 7, 3
 _SELECTOR: Final = '{namespace="$namespace"}'
 _QUANTILES: Final = ("0.5", "0.99")
+_TIMESTAMP: Final = "_timestamp_seconds"
 _UNITS: Final = {"seconds": "s", "bytes": "bytes"}
 
 
@@ -37,6 +39,7 @@ def declared() -> list[tuple[str, list[Metric]]]:
     rows: list[tuple[str, Sequence[Collector]]] = [
         ("Workloads and Instances", (fleet,)),
         ("Quota", (quota_metrics(CollectorRegistry()), leaks)),
+        ("Admission", (WebhookMetrics(("/",), environment.now),)),
         ("Controllers", (Metrics(),)),
     ]
     return [(title, [m for each in parts for m in each.collect()]) for title, parts in rows]
@@ -120,6 +123,8 @@ def _queries(metric: Metric) -> Iterator[tuple[str, str]]:
             grouped = f"sum by ({', '.join((*labels, 'le'))}) ({buckets})"
             for quantile in _QUANTILES:
                 yield f"histogram_quantile({quantile}, {grouped})", f"{legend} p{quantile[2:]}"
+        case _ if metric.name.endswith(_TIMESTAMP):
+            yield f"min{by} ({metric.name}{_SELECTOR}) - time()", f"in {legend}"
         case _:
             yield f"max{by} ({metric.name}{_SELECTOR})", legend
 

@@ -10,7 +10,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+from compute.app.manager.operator_config import load
+from compute.app.manager.options import ManagerOptions, faults, parse_gates, parse_stand_ins
+from compute.cli.operate.manager import command as manager
 from compute.controllers.management.admission import webhooks
+from kubekit.api.quantity import Quantity
 from tests.e2e.conftest import needs_kubectl
 from tools import dashboards
 
@@ -122,13 +126,20 @@ def test_a_manager_has_no_right_in_its_container(name):
 
 
 @pytest.mark.parametrize("name", RUNNING)
+def test_w59_the_limit_of_memory_is_that_of_ten_thousand_instances(name):
+    """A process at rest has 57 MB, and 30 KB for each Instance at most; a quarter is spare."""
+    limit = container(name)["resources"]["limits"]["memory"]
+    assert Quantity.parse(limit).value() >= 1.25 * (57e6 + 10_000 * 30e3)
+
+
+@pytest.mark.parametrize("name", RUNNING)
 def test_the_image_is_that_of_this_version(name):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert container(name)["image"] == f"compute-manager:{project['version']}"
 
 
 @pytest.mark.parametrize("name", RUNNING)
-def test_ports_agree(name):
+def test_w60_ports_agree(name):
     """Those of the container, of its probes, Services, policies and addresses are the same."""
     objects, only = overlay(name), container(name)
     ports = {each["name"]: each["containerPort"] for each in only["ports"]}
@@ -147,6 +158,31 @@ def test_ports_agree(name):
     allowed = {port["port"] for rule in policy["spec"]["ingress"] for port in rule["ports"]}
     assert allowed == {8081, 8443, 9443}
     assert set(ports.values()) <= allowed
+
+
+@pytest.mark.parametrize("name", RUNNING)
+def test_w58_the_manager_knows_every_variable_and_every_setting(name, tmp_path, monkeypatch):
+    """Its options and its configuration are read as the program does, and fit together."""
+    variables = {key: value for key, value in environment(name).items() if value}
+    for key in [key for key in os.environ if key in {each.envvar for each in manager.params}]:
+        monkeypatch.delenv(key)
+    for key, value in variables.items():
+        monkeypatch.setenv(key, value)
+    known = {each.envvar for each in manager.params} | {"POD_NAME"}
+    assert set(variables) <= known
+    context = manager.make_context("manager", [])
+    given = context.params
+    options = ManagerOptions(
+        management=given["management"],
+        cell=given["cell"],
+        provider=given["provider"],
+        stand_ins=parse_stand_ins(given["stand_ins"]),
+        federation_kubeconfig=given["federation_kubeconfig"],
+        gates=parse_gates(given["feature_gates"]),
+    )
+    assert list(faults(options)) == []
+    (tmp_path / "config.yaml").write_text(_config(overlay(name))["config.yaml"])
+    assert load(tmp_path / "config.yaml").metrics_server.bind_address == ":8443"
 
 
 @pytest.mark.parametrize("name", RUNNING)
@@ -180,8 +216,8 @@ def _paths(value):
     return [value] if isinstance(value, str) else []
 
 
-def test_each_overlay_switches_on_what_its_cluster_runs():
-    """W56: what needs a hub has one, or is all of it in one cluster."""
+def test_w56_each_overlay_switches_on_what_its_cluster_runs():
+    """What needs a hub has one, or is all of it in one cluster."""
     switched = {
         name: {
             key: value
@@ -242,7 +278,7 @@ def test_the_hub_has_the_interpreter_and_keeps_cells_apart():
 
 
 @pytest.mark.parametrize("component", COMPONENTS)
-def test_every_component_builds(component, tmp_path):
+def test_w57_every_component_builds(component, tmp_path):
     """With the manager alone, and with what it needs; also one that no overlay includes."""
     folders = [CONFIG / "components" / each for each in (*NEEDS.get(component, ()), component)]
     issuer = {"name": "webhook-issuer", "literals": ["kind=Issuer", "name=trial"]}
@@ -294,7 +330,7 @@ def test_every_alert_has_a_runbook_and_every_runbook_an_alert():
         assert f"]({rule['alert']}.md)" in index
 
 
-def test_alerts_ask_for_metrics_that_exist():
+def test_w61_alerts_ask_for_metrics_that_exist():
     """A metric that was renamed would silence its alert."""
     declared = {
         name
