@@ -60,6 +60,7 @@ ANYWHERE = {
 _NAMED = "naming the writer that undoes the part's own writes"
 _OWNERS = "a server that checks who blocks the deletion of an owner"
 _MOVED = "a deployment that the engine moves to another cell"
+_INSIDE = "a manager inside of Milo's own cluster"
 _UID = "comparing the hub with the cell when a manager starts"
 UNUSED = {
     "cell on cell: delete networkbindings": "a network that a template no longer names",
@@ -68,6 +69,9 @@ UNUSED = {
     "cell on hub: get namespaces": _UID,
     "cell on project: create events": "a leaked claim that is released",
     "cell on project: patch resourceclaims": "a claim that a later deployment takes over",
+    "management on core: get projectcontrolplanes": _INSIDE,
+    "management on core: list projectcontrolplanes": _INSIDE,
+    "management on core: watch projectcontrolplanes": _INSIDE,
     "management on hub: delete instances": "a copy without a deployment",
     "management on hub: patch instances": _MOVED,
     "management on project: delete configmaps": "the history of an earlier Workload of the name",

@@ -29,7 +29,7 @@ from kubekit.runtime.sources import own
 Connect = Callable[[str], Client]
 """Makes the client of a project's plane, by the name of the project."""
 
-PERMISSIONS: Final = allow("core", READ, Project)
+PERMISSIONS: Final = allow("core", READ, Project, ProjectControlPlane)
 
 
 @dataclass(frozen=True, slots=True)
