@@ -81,3 +81,48 @@ class ServiceEntitlement(Object, frozen=True, kw_only=True):
     """The service that is wanted."""
     status: ServiceEntitlementStatus = msgspec.field(default_factory=ServiceEntitlementStatus)
     """Whether it can be used."""
+
+
+class ConsumerProjectRef(Wire, frozen=True, kw_only=True):
+    """The project that uses a service."""
+
+    name: str = ""
+    """Its name."""
+
+
+class ServiceConsumerSpec(Wire, frozen=True, kw_only=True):
+    """Which project uses which service."""
+
+    service_ref: ServiceRef
+    """The service."""
+    consumer_project_ref: ConsumerProjectRef = msgspec.field(default_factory=ConsumerProjectRef)
+    """The project."""
+
+
+class ServiceConsumerStatus(Wire, frozen=True, kw_only=True):
+    """Whether the project may use the service."""
+
+    phase: str = ""
+    """PendingApproval, Active or Denied; empty until the service catalog has reconciled it."""
+
+
+class ServiceConsumer(Object, frozen=True, kw_only=True):
+    """A consumer of a service, as its provider's project has it. The service catalog writes it."""
+
+    RESOURCE: ClassVar[Resource] = Resource(
+        group=GROUP,
+        version=VERSION,
+        kind="ServiceConsumer",
+        plural="serviceconsumers",
+        namespaced=False,
+        status=True,
+    )
+
+    api_version: Literal["services.miloapis.com/v1alpha1"] = always(
+        "services.miloapis.com/v1alpha1"
+    )
+    kind: Literal["ServiceConsumer"] = always("ServiceConsumer")
+    spec: ServiceConsumerSpec
+    """Which project uses which service."""
+    status: ServiceConsumerStatus = msgspec.field(default_factory=ServiceConsumerStatus)
+    """Whether it may."""

@@ -26,7 +26,7 @@ from compute.app import project_clusters
 from compute.controllers.cell.deployment import controller as deployment
 from compute.controllers.cell.instance import claims, controller as instance
 from compute.controllers.cell.write_back import controller as write_back
-from compute.controllers.management import fleet_metrics
+from compute.controllers.management import consumers, fleet_metrics
 from compute.controllers.management.admission import workload_admission
 from compute.controllers.management.federator import controller as federator
 from compute.controllers.management.hub import moves, namespaces as hub_namespaces, policies
@@ -75,6 +75,7 @@ PARTS: Final[Mapping[str, Sequence[Permission]]] = {
         *workload_admission.PERMISSIONS,
         *project_clusters.PERMISSIONS,
         *fleet_metrics.PERMISSIONS,
+        *consumers.PERMISSIONS,
         *leases("hub", SYSTEM),
     ),
     "cell": (

@@ -7,7 +7,7 @@ emptied, and a plane that is not ready for a while keeps its content. So a proce
 a project is cleaned up engages the project, although it is not Ready.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -15,7 +15,10 @@ from compute.api.conditions import ConditionType, NeighbourCondition
 from compute.api.infrastructure import CONTROL_PLANE_READY, ProjectControlPlane
 from compute.api.permissions import READ, allow
 from compute.api.resource_manager import GROUP, VERSION, Project
+from compute.api.services import ServiceConsumer
+from compute.controllers.management.consumers import ServiceConsumers
 from compute.decide.conditions import find, is_true
+from compute.decide.consumption import Consumption
 from kubekit.api.meta import Object
 from kubekit.client.client import Client
 from kubekit.client.connection import Connection
@@ -24,7 +27,7 @@ from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.controller import Controller, ControllerSettings
 from kubekit.runtime.reporting.metrics import Metrics
 from kubekit.runtime.requests import DONE, ClusterName, Request, Result, cluster_name
-from kubekit.runtime.sources import own
+from kubekit.runtime.sources import mapped, own
 
 Connect = Callable[[str], Client]
 """Makes the client of a project's plane, by the name of the project."""
@@ -52,6 +55,7 @@ def _answers(plane: ProjectControlPlane) -> bool:
     return is_true(plane.status.conditions, CONTROL_PLANE_READY)
 
 
+_DISENGAGED: Final = (Consumption.REVOKED, Consumption.NONE)
 PROJECTS: Final = ProjectKind(Project, _has_plane)
 CONTROL_PLANES: Final = ProjectKind(ProjectControlPlane, _answers)
 
@@ -69,8 +73,10 @@ class ProjectReconciler:
         projects: Clusters,
         connect: Connect,
         by: ProjectKind = PROJECTS,
+        consumers: ServiceConsumers | None = None,
     ) -> None:
         self.kind = by.kind
+        self.consumers = consumers
         self._has_plane = by.has_plane
         self._core = core
         self._projects = projects
@@ -82,10 +88,11 @@ class ProjectReconciler:
         name = cluster_name(request.name)
         project = await core.client.find(self.kind, request.name, request.namespace)
         uid = project.metadata.uid if project else ""
-        if project is None or self._uids.get(name, uid) != uid:  # gone, or replaced by another
+        is_replaced = project is None or self._uids.get(name, uid) != uid
+        if is_replaced or self._verdict(request.name) in _DISENGAGED:
             await self._projects.disengage(name)
             self._uids.pop(name, None)
-        if project is not None and self._projects.find(name) is None and self._has_plane(project):
+        if project is not None and self._projects.find(name) is None and self._is_due(project):
             await self._projects.engage(name, self._connect(request.name))
             self._uids[name] = uid
         return DONE
@@ -104,20 +111,40 @@ class ProjectReconciler:
             f"project {project.metadata.name} is ready but not engaged yet"
             for core in self._core
             for project in core.informers.of(self.kind).cache.list()
-            if self._has_plane(project)
+            if self._is_due(project)
             and self._projects.find(cluster_name(project.metadata.name)) is None
         ]
+
+    def _is_due(self, project: Object) -> bool:
+        """Whether a project is to be engaged."""
+        is_consumer = self._verdict(project.metadata.name) is Consumption.ACTIVE
+        return is_consumer and self._has_plane(project)
+
+    def _verdict(self, project: str) -> Consumption:
+        """What is known of its consumption; without records every project is a consumer."""
+        consumers = self.consumers
+        return Consumption.ACTIVE if consumers is None else consumers.verdict(project)
 
 
 def projects_controller(
     projects: ProjectReconciler, core: Clusters, environment: ExecutionEnvironment, metrics: Metrics
 ) -> Controller:
     """The controller of a `ProjectReconciler`. It belongs on every replica."""
+
+    def of_consumer(_: ClusterName, consumer: ServiceConsumer) -> Iterable[Request]:
+        name = consumer.spec.consumer_project_ref.name
+        for cluster in core:
+            keys = cluster.informers.of(projects.kind).cache.keys()
+            yield from (Request(cluster.name, *key) for key in keys if key[1] == name)
+
+    sources = [own(projects.kind, core)]
+    if projects.consumers is not None:
+        sources.append(mapped(ServiceConsumer, projects.consumers.provider, of_consumer))
     return Controller(
         "projects",
         projects,
         core,
-        [own(projects.kind, core)],
+        sources,
         environment,
         metrics,
         ControllerSettings(workers=1),

@@ -27,7 +27,9 @@ from compute.app.project_clusters import (
     projects_controller,
 )
 from compute.controllers.cell.planes import CellPlanes, CellSettings
+from compute.controllers.management import consumers
 from compute.controllers.management.admission.workload_admission import WorkloadAdmission
+from compute.controllers.management.consumers import ServiceConsumers
 from compute.controllers.management.planes import ManagementPlanes
 from compute.controllers.management.workload import controller as workload
 from compute.decide.pods.pod_settings import PodSettings
@@ -90,6 +92,8 @@ def _management(setup: ManagerSetup) -> ManagedRole:
         builder.fixed(hub, HUB, links.hub)
         builder.check(HUB_NAME, links.hub, _HUB_KINDS, leases=True)
         controllers = roles.management(planes, factory, networking=networking)
+        if discovery.consumers is not None:
+            controllers += consumers.controllers(planes, discovery.consumers, factory)
     runnables = Runnables(always=discovery.always, leading=controllers)
     manager = builder.finish(runnables, links.hub or links.own, factory)
     admission = WorkloadAdmission(projects, discovery.core)
@@ -101,6 +105,7 @@ class _Discovery:
     """How projects are engaged: ``core`` has their objects, where it is known that one is gone."""
 
     core: Clusters | None = None
+    consumers: ServiceConsumers | None = None
     always: list[Controller] = field(default_factory=list)
     readiness: dict[str, Check] = field(default_factory=dict)
 
@@ -123,14 +128,26 @@ def _discovery(
     def connect(project: str) -> Client:
         return builder.client(links.projects.connection(project))
 
-    reconciler = ProjectReconciler(core, projects, connect, by)
+    recorded = _consumers(builder)
+    reconciler = ProjectReconciler(core, projects, connect, by, recorded)
     controller = projects_controller(reconciler, core, factory.environment, factory.metrics)
     readiness: dict[str, Check] = {
         "project-discovery-synced": reconciler.discovery_problems,
         "projects-engaged": reconciler.problems,
     }
     known = None if links.projects.internal else core  # the other kind is no proof of absence
-    return _Discovery(known, [controller], readiness)
+    return _Discovery(known, recorded, [controller], readiness)
+
+
+def _consumers(builder: RoleBuilder) -> ServiceConsumers | None:
+    """The records of consumption in the provider's project, where the configuration names it."""
+    settings = builder.setup.config.discovery.consumer_scoped_projection
+    if settings is None:
+        return None
+    provider = builder.clusters_of("provider")
+    name = settings.provider_project
+    builder.fixed(provider, name, builder.setup.connections.projects.connection(name))
+    return ServiceConsumers(provider, settings.service_names)
 
 
 def _cell(setup: ManagerSetup) -> ManagedRole:

@@ -143,6 +143,7 @@ def faults(config: WorkloadOperator) -> Iterator[tuple[str, str]]:
     if config.webhook_server and not 0 <= config.webhook_server.port <= _HIGHEST_PORT:
         yield "webhookServer.port", f"must be from 0 to {_HIGHEST_PORT}"
     yield from _unsupported(config)
+    yield from _faults_of_discovery(config.discovery)
     limits = config.referenced_data
     if limits.per_object_limit_bytes <= 0:
         yield "referencedData.perObjectLimitBytes", "must be greater than 0"
@@ -155,11 +156,20 @@ def _unsupported(config: WorkloadOperator) -> Iterator[tuple[str, str]]:
     if config.feature_flags.enable_referenced_data_gate:
         why = "this version delivers no referenced data, so the gate would never open; set it to false"
         yield "featureFlags.enableReferencedDataGate", why
-    if config.discovery.consumer_scoped_projection:
-        why = "this version engages every project that is Ready; remove the field"
-        yield "discovery.consumerScopedProjection", why
-    if config.discovery.internal_service_discovery and config.discovery.mode == "single":
-        yield "discovery.internalServiceDiscovery", 'needs discovery.mode "milo"'
+
+
+def _faults_of_discovery(discovery: DiscoverySettings) -> Iterator[tuple[str, str]]:
+    """Fields that only mean something where projects come and go."""
+    milo = {
+        "internalServiceDiscovery": discovery.internal_service_discovery,
+        "consumerScopedProjection": discovery.consumer_scoped_projection,
+    }
+    for field, value in milo.items():
+        if value and discovery.mode == "single":
+            yield f"discovery.{field}", 'needs discovery.mode "milo"'
+    projection = discovery.consumer_scoped_projection
+    if projection and not projection.provider_project:
+        yield "discovery.consumerScopedProjection.providerProject", "is required"
 
 
 def _decoded(file: Path, value: object) -> WorkloadOperator:

@@ -24,6 +24,7 @@ discovery:
   projectKubeconfigPath: /etc/projects
   clusterName: dfw
   quotaKubeconfigPath: /etc/quota
+  consumerScopedProjection: {{providerProject: datum, serviceNames: [compute.datumapis.com]}}
 featureFlags:
   enableReferencedDataGate: false
 referencedData:
@@ -52,6 +53,9 @@ def test_every_field_is_read(tmp_path):
     assert config.discovery.internal_service_discovery
     assert config.discovery.cluster_name == "dfw"
     assert config.discovery.quota_kubeconfig_path == "/etc/quota"
+    projection = config.discovery.consumer_scoped_projection
+    assert projection is not None
+    assert projection.service_names == ("compute.datumapis.com",)
     assert config.referenced_data.aggregate_limit_bytes == 4096
 
 
@@ -97,8 +101,15 @@ def test_what_is_not_set_has_its_default(tmp_path, text):
         ),
         (
             "discovery: {consumerScopedProjection: {providerProject: datum}}",
-            "discovery.consumerScopedProjection: this version engages every project that is Ready; "
-            "remove the field",
+            'discovery.consumerScopedProjection: needs discovery.mode "milo"',
+        ),
+        (
+            'discovery: {mode: milo, consumerScopedProjection: {providerProject: ""}}',
+            "discovery.consumerScopedProjection.providerProject: is required",
+        ),
+        (
+            "discovery: {mode: milo, consumerScopedProjection: {}}",
+            "discovery.consumerScopedProjection.providerProject: is required",
         ),
         (
             "discovery: {internalServiceDiscovery: true}",
