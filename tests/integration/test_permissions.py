@@ -61,6 +61,7 @@ _NAMED = "naming the writer that undoes the part's own writes"
 _OWNERS = "a server that checks who blocks the deletion of an owner"
 _MOVED = "a deployment that the engine moves to another cell"
 _INSIDE = "a manager inside of Milo's own cluster"
+_CONSUMERS = "a platform that engages projects by the records of their consumption"
 _UID = "comparing the hub with the cell when a manager starts"
 UNUSED = {
     "cell on cell: delete networkbindings": "a network that a template no longer names",
@@ -76,6 +77,8 @@ UNUSED = {
     "management on hub: patch instances": _MOVED,
     "management on project: delete configmaps": "the history of an earlier Workload of the name",
     "management on project: list resourceclaims": _MOVED,
+    "management on project: list serviceconsumers": _CONSUMERS,
+    "management on project: watch serviceconsumers": _CONSUMERS,
     "management on project: delete resourceclaims": _MOVED,
     "management on project: update workloads/finalizers": _OWNERS,
     "provider-simulated on cell: get configmaps": "a machine that is started before the first list",

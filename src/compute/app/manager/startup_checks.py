@@ -26,7 +26,7 @@ from kubekit.api.meta import Object, ObjectMeta
 from kubekit.client.client import Client
 from kubekit.client.connection import Connection
 from kubekit.client.http.transport import HttpTransport
-from kubekit.client.options import ListOptions, WriteOptions
+from kubekit.client.options import WriteOptions
 from kubekit.environment import ExecutionEnvironment
 
 _log: Final = logging.getLogger(__name__)
@@ -134,11 +134,7 @@ async def check_different(
 async def cluster_uid(connection: Connection, environment: ExecutionEnvironment) -> str:
     """The uid of a cluster's oldest namespace, by which Karmada identifies clusters too."""
     async with HttpTransport(connection, environment) as transport, asyncio.timeout(_TIMEOUT):
-        oldest = ListOptions(field_selector=f"metadata.name={_OLDEST}")
-        namespaces = (await Client(transport).list(Namespace, options=oldest)).items
-    if not namespaces:
-        raise NotFound(f"{connection.server} has no namespace {_OLDEST}")
-    return namespaces[0].metadata.uid
+        return (await Client(transport).get(Namespace, _OLDEST)).metadata.uid
 
 
 async def _check_kinds(plane: PlaneCheck, transport: HttpTransport) -> None:

@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import Final
 
 from compute.api.compute import WorkloadDeployment
-from compute.api.permissions import READ, allow
+from compute.api.permissions import READ, WATCH, allow
 from compute.api.services import ServiceConsumer
 from compute.controllers.management.hub.origins import from_hub, original_of
 from compute.controllers.management.planes import ACROSS_PLANES, ManagementPlanes
@@ -27,7 +27,7 @@ from kubekit.runtime.sources import mapped
 
 NAME: Final = "revoked-consumers"
 PERMISSIONS: Final = (
-    *allow("project", READ, ServiceConsumer),
+    *allow("project", WATCH, ServiceConsumer),
     *allow("hub", (*READ, "delete"), WorkloadDeployment),
 )
 
