@@ -128,14 +128,15 @@ class PodProvider:
 
     async def _run(self, cell: Cluster, instance: Instance) -> Result:
         """Create what is missing, and report the state of what is there."""
-        objects, plan = (
-            pod_objects.cached(cell, instance),
-            pod_plan.plan(instance, self._settings),
-        )
+        objects = pod_objects.cached(cell, instance)
+        plan = pod_plan.plan(instance, self._settings)
         if isinstance(plan, PodRefusal):
             if objects.pod is None:
                 return await self._report(cell, instance, pod_obstacles.refused(plan), None)
-        elif objects.lacks(plan):
+            # It runs by an earlier release, or the Instance was edited: what runs is what counts.
+            return await self._observe(cell, instance, PodObjects(objects.pod, None, None))
+        objects = objects.wanted(plan)
+        if objects.lacks(plan):
             current = await _claimed(cell, instance)
             if current is None:
                 return DONE

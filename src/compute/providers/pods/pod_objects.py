@@ -37,6 +37,14 @@ class PodObjects:
         present = (self.pod, self.service, self.policy)
         return any(new and not old for new, old in zip(planned, present, strict=True))
 
+    def wanted(self, plan: PodPlan) -> "PodObjects":
+        """Those that a plan has too: others of the same names are not in the way."""
+        return PodObjects(
+            self.pod,
+            self.service if plan.service is not None else None,
+            self.policy if plan.policy is not None else None,
+        )
+
 
 def cached(cell: Cluster, instance: Instance) -> PodObjects:
     """The objects that the caches have."""

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from compute.api import finalizers, labels
 from compute.api.compute import Instance
-from compute.api.instance_spec import Volume, VolumeAttachment
+from compute.api.instance_spec import InstanceResources, Volume, VolumeAttachment
 from compute.api.reasons import Trait, has
 from kubekit.api.kinds.core import ConfigMap, Secret
 from kubekit.api.kinds.network_policies import NetworkPolicy
@@ -298,6 +298,22 @@ def test_an_object_of_others_is_not_touched(tmp_path, kind):
     staged_pods(tmp_path, story)
 
 
+@pytest.mark.parametrize("kind", [Service, NetworkPolicy])
+def test_a_name_that_is_not_needed_may_be_taken(tmp_path, kind):
+    """Without ports there is no Service, so that of others is not in the way."""
+
+    async def story(stage):
+        await pod_cell(stage)
+        await stage.client("dfw").create(kind(metadata=foreign_pod().metadata))
+        await start(stage, pod_instance())
+
+        done = await seen(stage)
+
+        assert status_and_reason(done, "Programmed") == ("True", "Programmed")
+
+    staged_pods(tmp_path, story)
+
+
 def test_what_cannot_be_a_pod_is_refused(tmp_path):
     """Nothing is created, and the field and the fix are named."""
 
@@ -315,6 +331,27 @@ def test_what_cannot_be_a_pod_is_refused(tmp_path):
         assert status_and_reason(refused, "Programmed") == ("False", "ConfigurationError")
         assert refused.metadata.finalizers == ()
         assert await stage.quiet() == []
+
+    staged_pods(tmp_path, story)
+
+
+def test_an_edited_instance_does_not_stop_its_pod(tmp_path):
+    """The deployment's controller puts the spec back; until then what runs is what counts."""
+
+    async def story(stage):
+        await pod_cell(stage)
+        await start(stage, pod_instance())
+        before = await seen(stage)
+        pod = await pod_of(stage)
+        sizes = InstanceResources(instance_type="unknown")
+        runtime = replace(before.spec.runtime, resources=sizes)
+
+        await stage.client("dfw").patch(before, with_spec(before, runtime=runtime))
+        await stage.rest()
+
+        after = await live(stage)
+        assert after.status == before.status
+        assert (await pod_of(stage)).metadata.uid == pod.metadata.uid
 
     staged_pods(tmp_path, story)
 
