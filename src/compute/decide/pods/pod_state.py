@@ -28,6 +28,9 @@ _SCHEDULED: Final = "PodScheduled"
 _DISRUPTED: Final = "DisruptionTarget"
 # A Pod that starts usually goes on within so many seconds, and that is not reported step by step.
 _USUAL: Final = timedelta(seconds=2)
+# A program without a probe is ready as soon as it runs. Most of those that cannot work end within
+# seconds, and a rollout must not take them for available until then.
+_STARTED: Final = timedelta(seconds=3)
 _AGAIN: Final = "it is started again once its Pod is gone"
 
 
@@ -109,10 +112,14 @@ def _faulty(pod: Pod, _: ClusterNode | None, now: datetime) -> PodState | None:
     return _placed(pod, fault.reason, fault.message, recheck=fault.passes_in)
 
 
-def _running(pod: Pod, _: ClusterNode | None, __: datetime) -> PodState | None:
+def _running(pod: Pod, _: ClusterNode | None, now: datetime) -> PodState | None:
     ready = _condition(pod, _READY)
     if pod.status.phase != "Running" or ready is None or ready.status != "True":
         return None
+    left = _left_to_run(pod, now)
+    if left > timedelta():
+        message = f"The Pod has just been started on the node {pod.spec.node_name}"
+        return replace(_placed(pod, Reason.STARTING, message, left), settling=True)
     available = ConditionValue(
         "True", Reason.AVAILABLE, f"The Pod runs on the node {pod.spec.node_name}"
     )
@@ -128,6 +135,13 @@ _JUDGES: Final[tuple[Callable[[Pod, ClusterNode | None, datetime], PodState | No
     _faulty,
     _running,
 )
+
+
+def _left_to_run(pod: Pod, now: datetime) -> timedelta:
+    """How long the youngest container still has to run; zero or less if all have run for long enough."""
+    running = (status.state.running for status in pod.status.container_statuses)
+    ages = [now - one.started_at for one in running if one and one.started_at]
+    return max((_STARTED - age for age in ages if age >= timedelta()), default=timedelta())
 
 
 def _starting(pod: Pod, now: datetime) -> PodState:

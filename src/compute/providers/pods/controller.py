@@ -164,7 +164,7 @@ class PodProvider:
         if blocked is not None:
             state = replace(state, programmed=blocked.programmed, recheck=blocked.recheck)
         if state.settling and not _is_reported(instance):
-            return Result(_SETTLING)
+            return Result(state.recheck or _SETTLING)
         result = await self._report(cell, instance, state, pod)
         return await self._replace(cell, instance, pod, state) if state.ended else result
 

@@ -54,6 +54,22 @@ def test_a_pod_that_runs():
     assert state.recheck is None
 
 
+@pytest.mark.parametrize(
+    ("ages", "left"),
+    [([0], 3), ([1], 2), ([60, 1], 2), ([3], None), ([60, 3], None), ([-5], None), ([None], None)],
+)
+def test_a_program_is_available_once_it_has_run_for_a_moment(ages, left):
+    """Of several the youngest counts. A clock that is behind that of the node delays nothing."""
+    started = [None if age is None else NOW - timedelta(seconds=age) for age in ages]
+
+    state = state_of(running_pod(*(runs(since) for since in started)), node(), NOW)
+
+    assert state.recheck == (None if left is None else timedelta(seconds=left))
+    assert state.available.reason == ("Available" if left is None else "Starting")
+    assert state.settling is (left is not None)
+    assert programmed(state) == ("True", "Programmed")
+
+
 def test_a_pod_that_waits_for_a_node():
     why = "0/3 nodes are available: 3 Insufficient memory."
     refused = PodCondition(type="PodScheduled", status="False", message=why)
