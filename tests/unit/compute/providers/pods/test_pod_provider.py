@@ -7,6 +7,7 @@ from compute.api import finalizers, labels
 from compute.api.compute import Instance
 from compute.api.instance_spec import InstanceResources, Volume, VolumeAttachment
 from compute.api.reasons import Trait, has
+from compute.providers import pods
 from kubekit.api.kinds.core import ConfigMap, Secret
 from kubekit.api.kinds.network_policies import NetworkPolicy
 from kubekit.api.kinds.pods import Pod, Service
@@ -17,6 +18,8 @@ from kubekit.api.kinds.value_sources import (
     KeySelector,
 )
 from kubekit.api.meta import with_spec
+from kubekit.runtime.controller_factory import ControllerFactory
+from kubekit.runtime.reporting.metrics import Metrics
 from tests.support.compute.kubelet import waiting
 from tests.support.compute.pod_builders import (
     WEB_PORT,
@@ -232,6 +235,33 @@ def test_files_that_cannot_be_mounted(tmp_path):
     staged_pods(tmp_path, story)
 
 
+def test_two_providers_of_a_cell_create_one_pod(tmp_path):
+    """Safety does not rest on a lease: both work at the same time, with caches of their own."""
+
+    async def story(stage):
+        nodes = await pod_cell(stage)
+        second = stage.role("second", pods.CELL_SELECTORS)
+        await stage.engage("second", "dfw")
+        factory = ControllerFactory(stage.environment, Metrics(), "second")
+        stage.start(*pods.controllers(second, factory))
+        instances = [pod_instance(ordinal, ports=(WEB_PORT,)) for ordinal in range(5)]
+
+        await start(stage, *instances)
+        for ordinal in range(5):
+            await seen(stage, ordinal)
+        await stage.rest()
+        assert len(nodes.placed) == len(set(nodes.placed)) == 5
+        for pod in (await stage.client("dfw").every(Pod)).items:
+            await nodes.client.delete(pod)
+        await stage.until(lambda: _placed(nodes, 10))
+        await stage.rest()
+
+        assert len(nodes.placed) == 10
+        assert await stage.quiet() == []
+
+    staged_pods(tmp_path, story)
+
+
 def test_a_pod_that_was_deleted_is_created_again(tmp_path):
     """The Instance is unavailable meanwhile, and says why."""
 
@@ -377,3 +407,7 @@ def test_what_others_say_is_left_alone(tmp_path):
         assert status_and_reason(done, "Ready") == ("False", "SchedulingGatesPresent")
 
     staged_pods(tmp_path, story)
+
+
+async def _placed(nodes, count):
+    return len(nodes.placed) == count
