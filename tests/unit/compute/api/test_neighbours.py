@@ -6,6 +6,9 @@ import msgspec
 import pytest
 
 from compute.api import networking, quota, resource_manager, services
+from compute.api.infrastructure import CONTROL_PLANE_READY, ProjectControlPlane
+from compute.decide.conditions import is_true
+from kubekit.api import scheme
 from kubekit.api.table import Table, TableColumn, TableRow
 
 
@@ -125,3 +128,22 @@ def test_a_table():
         "rows": [{"cells": ["web", 3, None, True], "object": {"kind": "Workload"}}],
     }
     assert msgspec.json.decode(wire, type=Table) == table
+
+
+def test_a_control_plane_of_milo_is_read():
+    """It has a namespace, and one condition that says that its project's plane answers."""
+    ready = {
+        "type": "ControlPlaneReady",
+        "status": "True",
+        "lastTransitionTime": "2026-03-01T12:00:00Z",
+    }
+    document = {
+        "apiVersion": "infrastructure.miloapis.com/v1alpha1",
+        "kind": "ProjectControlPlane",
+        "metadata": {"name": "shop", "namespace": "milo-system"},
+        "status": {"conditions": [ready]},
+    }
+    plane = scheme.decode_as(ProjectControlPlane, json.dumps(document).encode())
+
+    assert plane.metadata.name == "shop"
+    assert is_true(plane.status.conditions, CONTROL_PLANE_READY)
