@@ -48,7 +48,8 @@ UNLIKE_GENERATIONS: Final = {
 UNLIKE_WORDS: Final = {
     "time": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z",
     "node": r"\bnode-\d+\b",  # the provider draws one
-    "hash": r"(?<=--)[0-9a-f]{10}\b",  # of a name that has a uid in it
+    # At the end of the name of a Work: of its namespace, whose name has a uid in it.
+    "hash": r"(?<=-)[bcdfghjklmnpqrstvwxz2456789]{5,10}\b(?!-)",
 }
 # What stands for something: a uid, or an address, which goes to the first request.
 _TOKENS: Final = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b\d+(?:\.\d+){3}(?:/\d+)?\b"
