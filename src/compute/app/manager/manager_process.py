@@ -7,7 +7,7 @@ import socket
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from compute.app.manager import options as manager_options
 from compute.app.manager.connections import SINGLE, connections
@@ -29,6 +29,7 @@ from compute.app.manager.startup_checks import (
 from kubekit.api.errors import ApiError
 from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.reporting.health import Health
+from kubekit.runtime.scope import cancel_and_wait
 
 _log: Final = logging.getLogger(__name__)
 _RETRY: Final = 2.0  # seconds between two attempts to reach the own cluster
@@ -79,13 +80,24 @@ class ManagerProcess:
 
     async def run(self) -> None:
         """Check the planes, serve, and run the roles. Raises `CheckFailed`."""
-        setup = await _named(self._setup)
-        roles = managed_roles(setup)
-        await check_planes(setup, roles)
+        checking = asyncio.get_running_loop().create_task(_checked(self._setup))
+        if not await self._is_sooner(checking):
+            return
+        setup, roles = checking.result()
         if setup.options.cell and setup.connections.quota is None:
             _log.warning("quota is off: discovery.quotaKubeconfigPath is not set")
         async with Servers(setup, roles, _health(roles)):
             await self._run(roles)
+
+    async def _is_sooner(self, work: asyncio.Task[Any]) -> bool:
+        """Whether work ends before `stop`. Else it is cancelled: a plane may not answer for long."""
+        stopping = asyncio.get_running_loop().create_task(self._stopping.wait())
+        try:
+            await asyncio.wait({work, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            return work.done()
+        finally:
+            await cancel_and_wait(stopping)
+            await cancel_and_wait(work)
 
     async def _run(self, roles: list[ManagedRole]) -> None:
         tasks = [asyncio.ensure_future(role.manager.run()) for role in roles]
@@ -99,6 +111,14 @@ class ManagerProcess:
             await asyncio.wait(tasks)
         for task in tasks:
             task.result()
+
+
+async def _checked(setup: ManagerSetup) -> tuple[ManagerSetup, list[ManagedRole]]:
+    """The roles, once their planes are checked, and the setup that they are made of."""
+    setup = await _named(setup)
+    roles = managed_roles(setup)
+    await check_planes(setup, roles)
+    return setup, roles
 
 
 async def check_planes(setup: ManagerSetup, roles: Iterable[ManagedRole]) -> None:
