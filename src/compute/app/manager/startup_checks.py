@@ -14,7 +14,16 @@ from typing import Final
 import msgspec
 
 from compute.api.permissions import Permission, PlaneRole
-from kubekit.api.errors import ApiError, Forbidden, NotFound, Timeout, Unauthorized, Unavailable
+from kubekit.api.errors import (
+    ApiError,
+    Forbidden,
+    InternalError,
+    NotFound,
+    Timeout,
+    TooManyRequests,
+    Unauthorized,
+    Unavailable,
+)
 from kubekit.api.kinds.authorization import (
     ResourceAttributes,
     SelfSubjectAccessReview,
@@ -52,7 +61,8 @@ PLANE_ROLES: Final[Mapping[str, PlaneRole]] = {
 _OLDEST: Final = "kube-system"
 _AT_ONCE: Final = 16  # reviews of permissions
 _SHOWN: Final = 5  # missing permissions in a message
-UNREACHABLE: Final = (Unavailable, Timeout, OSError)
+# A server that starts, or has too much to do, answers with errors that pass: these prove nothing.
+UNREACHABLE: Final = (Unavailable, Timeout, TooManyRequests, InternalError, OSError)
 
 
 class CheckFailed(Exception):
@@ -110,6 +120,11 @@ async def check(plane: PlaneCheck, environment: ExecutionEnvironment) -> bool:
             about = {"plane": plane.name, "server": plane.connection.server}
             _log.warning("plane not checked", extra=about | {"error": str(error) or repr(error)})
             return False
+        except ApiError as error:
+            raise CheckFailed(
+                f"{plane.where} refuses to be checked: {error.message}; correct "
+                f"{plane.connection.origin} if it is another server"
+            ) from error
     return True
 
 
@@ -164,7 +179,13 @@ async def _served(plane: PlaneCheck, transport: HttpTransport, version: str) -> 
             f"{plane.where} does not let this manager read what it serves: {error.message}; "
             f"apply {plane.manifests} there"
         ) from error
-    return frozenset(each.name for each in msgspec.json.decode(body, type=_Resources).resources)
+    try:
+        return frozenset(each.name for each in msgspec.json.decode(body, type=_Resources).resources)
+    except msgspec.DecodeError as error:
+        raise CheckFailed(
+            f"{plane.where} answers {path} as no Kubernetes API server does; correct "
+            f"{plane.connection.origin}"
+        ) from error
 
 
 async def _check_permissions(plane: PlaneCheck, client: Client) -> None:
