@@ -139,16 +139,12 @@ def test_the_life_of_a_workload_with_managers_that_come_and_go(platform):
 
 def test_a_cell_starts_while_the_hub_is_unreachable(platform, tmp_path):
     """It serves its probes, is ready, and reports what it cannot check."""
-    text = platform.context("hub").read_text()
-    (port,) = free_ports(1)
-    hub = tmp_path / "hub.yaml"
-    hub.write_text(re.sub(r"https://127\.0\.0\.1:\d+", f"https://127.0.0.1:{port}", text))
     cell = platform.start(
         "alone",
         {"clusterName": "dfw"},
         "cell-dfw",
         "--enable-cell-controllers",
-        f"--federation-kubeconfig={hub}",
+        f"--federation-kubeconfig={unreachable(platform.context('hub'), tmp_path)}",
     )
     with managing(cell):
         cell.ready()
@@ -160,6 +156,31 @@ def test_a_cell_starts_while_the_hub_is_unreachable(platform, tmp_path):
             "readyz check passed",
         ]
         assert cell.stop() == 0
+
+
+def test_management_is_ready_while_the_hub_is_unreachable(platform, tmp_path):
+    """Its webhooks must be reached: projects accept Workloads, which wait for the hub."""
+    management = platform.start(
+        "management-alone",
+        {"mode": "milo", "discoveryKubeconfigPath": str(platform.context("core"))},
+        "core",
+        "--enable-management-controllers",
+        f"--federation-kubeconfig={unreachable(platform.context('hub'), tmp_path)}",
+    )
+    with managing(management):
+        management.ready()
+        assert 'msg="plane not checked" plane="the hub"' in management.text()
+        assert management.stop() == 0
+
+
+def unreachable(kubeconfig: Path, folder: Path) -> Path:
+    """The kubeconfig with an address where nothing listens."""
+    (port,) = free_ports(1)
+    file = folder / "unreachable.yaml"
+    file.write_text(
+        re.sub(r"https://127\.0\.0\.1:\d+", f"https://127.0.0.1:{port}", kubeconfig.read_text())
+    )
+    return file
 
 
 @pytest.mark.parametrize(

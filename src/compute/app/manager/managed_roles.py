@@ -79,10 +79,14 @@ def managed_roles(setup: ManagerSetup) -> list[ManagedRole]:
 
 
 def _management(setup: ManagerSetup) -> ManagedRole:
-    """One cache of the hub serves the federator and the projector."""
+    """One cache of the hub serves the federator and the projector.
+
+    The hub may be unreachable: a management process is ready without it, since its webhooks need the
+    projects alone.
+    """
     builder, links = RoleBuilder(setup, MANAGEMENT, (MANAGEMENT,)), setup.connections
     factory = builder.factory()
-    projects, hub = builder.clusters_of("project"), builder.clusters_of("hub")
+    projects, hub = builder.clusters_of("project"), builder.clusters_of("hub", remote=True)
     discovery = _discovery(builder, projects, factory, leases=links.hub is None)
     planes = ManagementPlanes(projects, hub, discovery.core)
     networking = setup.options.networking
@@ -219,12 +223,12 @@ class ExistingPlanes:
 
 
 def _stand_ins(setup: ManagerSetup) -> ManagedRole:
-    """Stand-ins work on every plane: a cell that is unreachable must not make them unready."""
+    """Stand-ins work on every plane: a hub or a cell that is unreachable must not make them unready."""
     links, options = setup.connections, setup.options
     parts = tuple(f"stand-in-{name}" for name in options.stand_ins)
     builder = RoleBuilder(setup, "stand-ins", parts)
     factory = builder.factory()
-    projects, hub = builder.clusters_of("project"), builder.clusters_of("hub")
+    projects, hub = builder.clusters_of("project"), builder.clusters_of("hub", remote=True)
     discovery = _discovery(builder, projects, factory, leases=True)
     core = discovery.core
     if core is None:
