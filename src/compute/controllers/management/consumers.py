@@ -45,13 +45,18 @@ class ServiceConsumers:
         self._services = services
 
     def verdict(self, project: str) -> Consumption:
-        """What the records say, by the cache. Until that is complete, nothing changes."""
+        """What the records say, by the cache.
+
+        A record counts as soon as it is known, since nothing reports it again once the cache is complete.
+        Only a complete cache shows that there is none.
+        """
         for cluster in self.provider:
             informer = cluster.informers.of(ServiceConsumer)
             informer.cache.add_index(_BY_PROJECT, _consumer_project)
-            if informer.synced:
-                own = informer.cache.by(_BY_PROJECT, project)
-                return consumption(project, self._services, own)
+            own = informer.cache.by(_BY_PROJECT, project)
+            verdict = consumption(project, self._services, own)
+            if informer.synced or verdict is not Consumption.NONE:
+                return verdict
         return Consumption.UNDECIDED
 
     async def live_verdict(self, project: str) -> Consumption:

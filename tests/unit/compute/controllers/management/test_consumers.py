@@ -38,12 +38,14 @@ class Consumed:
         self.on = on
         self._provider = on.stage.role("provider")
 
-    async def start(self) -> None:
-        """Start the controllers, in a world with a Project that is ready and has no record."""
-        stage, core = self.on.stage, self.on.stage.client("core")
-        location = ResourceLocation(CustomResourceDefinition.RESOURCE)
+    async def serve(self) -> None:
+        """Serve the records."""
+        core, location = self.on.stage.client("core"), ResourceLocation(CustomResourceDefinition.RESOURCE)
         await core.raw.create(location, crd(ServiceConsumer, lambda _: {}), PLAIN_WRITE)
-        await stage.engage("provider", "core")
+
+    async def start(self) -> None:
+        """Start the controllers, in a world with a Project that is ready."""
+        core = self.on.stage.client("core")
         made = await core.create(
             Project(
                 metadata=ObjectMeta(name=PROJECT),
@@ -54,6 +56,10 @@ class Consumed:
         status = msgspec.structs.replace(made.status, conditions=(ready,))
         await core.patch_status(made, msgspec.structs.replace(made, status=status))
         self.on.start(federator.controllers, self._controllers)
+
+    async def engage(self) -> None:
+        """Engage the provider's project."""
+        await self.on.stage.engage("provider", "core")
 
     def _controllers(self, planes: ManagementPlanes, factory: ControllerFactory):
         assert planes.core is not None
@@ -67,16 +73,16 @@ class Consumed:
         )
         return [controller, *consumers.controllers(planes, records, factory)]
 
-    async def record(self, phase: str) -> None:
-        """Write the phase of the project's record, as the service catalog does."""
+    async def record(self, phase: str, project: str = PROJECT) -> None:
+        """Write the phase of the record of a project, as the service catalog does."""
         core = self.on.stage.client("core")
-        found = await core.find(ServiceConsumer, "shop-compute")
+        found = await core.find(ServiceConsumer, f"{project}-compute")
         if found is None:
             spec = ServiceConsumerSpec(
                 service_ref=ServiceRef(name=SERVICE),
-                consumer_project_ref=ConsumerProjectRef(name=PROJECT),
+                consumer_project_ref=ConsumerProjectRef(name=project),
             )
-            meta = ObjectMeta(name="shop-compute")
+            meta = ObjectMeta(name=f"{project}-compute")
             found = await core.create(ServiceConsumer(metadata=meta, spec=spec))
         status = ServiceConsumerStatus(phase=phase)
         await core.patch_status(found, msgspec.structs.replace(found, status=status))
@@ -95,6 +101,8 @@ def test_a_project_comes_and_goes_with_its_record(tmp_path):
 
     async def story(on: ManagementWorld) -> None:
         world = Consumed(on)
+        await world.serve()
+        await world.engage()
         await world.start()
         await world.record("Active")
         await on.stage.rest()
@@ -127,10 +135,59 @@ def test_without_any_record_a_project_is_disengaged_and_nothing_ends(tmp_path):
         await on.deploy()
         await on.project(held)
         world = Consumed(on)
+        await world.serve()
+        await world.engage()
         await world.start()
         await on.stage.rest()
 
         assert not world.is_engaged()
         assert await world.copies() == 1
+
+    set_up(tmp_path, story)
+
+
+MANY = 501  # more than a page of a list
+
+
+def test_records_that_arrive_page_by_page_engage_every_project(tmp_path):
+    """The records of the first page cannot decide yet, and nothing else reports them again."""
+
+    async def story(on: ManagementWorld) -> None:
+        world = Consumed(on)
+        await world.serve()
+        for number in range(MANY):
+            await world.record("Active", f"z-{number}")
+        await world.record("Active")
+        await on.planes.projects.disengage(cluster_name(PROJECT))
+        await world.start()
+        await on.stage.rest()
+        assert not world.is_engaged()
+
+        await world.engage()
+        await on.stage.rest()
+        assert world.is_engaged()
+
+    set_up(tmp_path, story)
+
+
+def test_a_revocation_that_is_on_the_first_page_of_records_is_not_lost(tmp_path):
+    """As after a restart: the project's deployments are known before its record is."""
+
+    async def story(on: ManagementWorld) -> None:
+        on.start(federator.controllers)
+        await on.deploy()
+        await on.project(held)
+        world = Consumed(on)
+        await world.serve()
+        for number in range(MANY):
+            await world.record("Active", f"z-{number}")
+        await world.record("Denied")
+        await world.start()
+        await on.stage.rest()
+        await on.planes.projects.disengage(cluster_name(PROJECT))
+        assert await world.copies() == 1
+
+        await world.engage()
+        assert await world.copies() == 0
 
     set_up(tmp_path, story)
