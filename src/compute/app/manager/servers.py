@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import Final, Self
 
+from compute.app.manager.connections import SINGLE
 from compute.app.manager.managed_roles import MANAGEMENT
 from compute.app.manager.operator_config import BadConfig, TlsSettings
 from compute.app.manager.role_builder import ManagedRole, ManagerSetup
@@ -72,8 +73,9 @@ class Servers:
         if settings is None or self._admission is None:
             return
         tls = await self._tls(settings.tls, settings.client_ca_name, _WEBHOOK_CERTIFICATES)
+        is_single = self._setup.config.discovery.mode == SINGLE
         server = WebhookServer(
-            webhooks.handlers(self._admission),
+            webhooks.handlers(self._admission, only_project=SINGLE if is_single else ""),
             ServingSettings(
                 address=ListenAddress(settings.host, settings.port), tls=tls, limits=REVIEW_LIMITS
             ),

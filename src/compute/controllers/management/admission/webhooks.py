@@ -34,8 +34,8 @@ VALIDATE: Final = "/validate-compute-datumapis-com-v1alpha-workload"
 _JSON_PATCH: Final = "JSONPatch"
 
 
-def handlers(admission: WorkloadAdmission) -> Mapping[str, Handler]:
-    """The handler of each path."""
+def handlers(admission: WorkloadAdmission, only_project: str = "") -> Mapping[str, Handler]:
+    """The handler of each path. A request names its project, unless there is only one."""
 
     async def validate(request: AdmissionRequest) -> AdmissionResponse:
         warnings = await admission.review(
@@ -43,7 +43,7 @@ def handlers(admission: WorkloadAdmission) -> Mapping[str, Handler]:
             request.object,
             request.old_object,
             request.user_info,
-            project_of(request.user_info),
+            only_project or project_of(request.user_info),
         )
         return AdmissionResponse(uid=request.uid, allowed=True, warnings=warnings)
 

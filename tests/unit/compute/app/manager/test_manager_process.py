@@ -36,7 +36,7 @@ def test_a_cell_that_waits_for_its_own_cluster_can_be_stopped(tmp_path, caplog):
         process.stop()
         await asyncio.wait_for(running, LIMIT)
 
-    nobody = "http://127.0.0.1:1"
-    own, hub = (kubeconfig(tmp_path, name, nobody) for name in ("own", "hub"))
+    dead = "http://127.0.0.1:1"
+    own, hub = (kubeconfig(tmp_path, name, dead) for name in ("own", "hub"))
     options = ManagerOptions(cell=True, kubeconfig=own, federation_kubeconfig=hub)
     asyncio.run(asyncio.wait_for(stopped_while_it_waits(options), LIMIT))

@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import Callable
 
+import msgspec
 import pytest
 
 from compute.api.compute import Instance, Workload
 from compute.app.manager.startup_checks import HUB_NAME, CheckFailed, PlaneCheck, check
-from kubekit.api import scheme
 from kubekit.api.errors import (
     BadRequest,
     Forbidden,
@@ -46,7 +46,7 @@ def checked(answer: Callable[[IncomingRequest], OutgoingResponse]) -> bool:
 
 def with_kinds(*plurals: str) -> OutgoingResponse:
     resources = [{"name": plural} for plural in plurals]
-    return OutgoingResponse(200, scheme.encode({"resources": resources}), JSON)
+    return OutgoingResponse(200, msgspec.json.encode({"resources": resources}), JSON)
 
 
 def test_a_plane_that_serves_everything_passes():
@@ -64,7 +64,10 @@ def test_a_server_in_trouble_is_no_failure(error):
 @pytest.mark.parametrize(
     ("answer", "refusal"),
     [
-        (with_kinds("instances"), "does not serve Workload of compute.datumapis.com/v1alpha: apply"),
+        (
+            with_kinds("instances"),
+            "does not serve Workload of compute.datumapis.com/v1alpha: apply",
+        ),
         (status_response(NotFound("no")), "does not serve Instance, Workload of "),
         (status_response(Forbidden("no")), "does not let this manager read what it serves: no;"),
         (status_response(Unauthorized("no")), 'the credentials of hub.yaml, context "hub": no;'),

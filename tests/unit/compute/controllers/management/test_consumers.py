@@ -40,8 +40,9 @@ class Consumed:
 
     async def serve(self) -> None:
         """Serve the records."""
-        core, location = self.on.stage.client("core"), ResourceLocation(CustomResourceDefinition.RESOURCE)
-        await core.raw.create(location, crd(ServiceConsumer, lambda _: {}), PLAIN_WRITE)
+        location = ResourceLocation(CustomResourceDefinition.RESOURCE)
+        raw = self.on.stage.client("core").raw
+        await raw.create(location, crd(ServiceConsumer, lambda _: {}), PLAIN_WRITE)
 
     async def start(self) -> None:
         """Start the controllers, in a world with a Project that is ready."""

@@ -48,13 +48,15 @@ def review(new: Document | None, old: Document | None = None, **changes: Any) ->
     }
 
 
-def responses(directory: Any, path: str, *bodies: Document | bytes) -> list[Document]:
+def responses(
+    directory: Any, path: str, *bodies: Document | bytes, only_project: str = ""
+) -> list[Document]:
     """The responses of the webhook at the path to each body, in a project that offers DFW."""
     replies: list[Document] = []
 
     async def story(stage: Stage) -> None:
         await stage.client(PROJECT).create(binding("DFW"))
-        handle = handlers(WorkloadAdmission(stage.role("projects")))[path]
+        handle = handlers(WorkloadAdmission(stage.role("projects")), only_project)[path]
         for body in bodies:
             raw = body if isinstance(body, bytes) else msgspec.json.encode(body)
             replies.append(msgspec.json.decode(await handle(raw)))
@@ -80,6 +82,18 @@ def test_the_mutating_webhook_responds_with_a_patch(tmp_path):
         {"op": "add", "path": f"/{POLICY}", "value": "OrderedReady"}
     ]
     assert whole["response"] == {"uid": UID, "allowed": True}
+
+
+def test_where_there_is_only_one_project_no_request_names_another(tmp_path):
+    """On a plain cluster the extra fields of a user mean something else, or were forged."""
+    asked = review(sandbox())
+    asked["request"]["userInfo"]["extra"] = {"iam.miloapis.com/parent-name": ["another"]}
+
+    (elsewhere,) = responses(tmp_path / "1", VALIDATE, asked)
+    (here,) = responses(tmp_path / "2", VALIDATE, asked, only_project=PROJECT)
+
+    assert elsewhere["response"]["allowed"] is False
+    assert here["response"]["allowed"] is True
 
 
 def test_what_an_api_server_writes_into_an_object_draws_no_warning(tmp_path):
