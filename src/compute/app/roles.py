@@ -40,6 +40,7 @@ from kubekit.runtime.manager import Runnables
 from kubekit.runtime.providers.on_demand import OnDemandClusters
 from kubekit.runtime.requests import cluster_name
 from kubekit.runtime.watching.informers import ALL_OBJECTS, KindSelectors
+from kubekit.runtime.watching.watched_part import labelled
 
 Start = Callable[[str], Awaitable[None]]
 """Starts a part under a name."""
@@ -92,13 +93,15 @@ def hub_of_cell(cell: str, city: str) -> KindSelectors:
 
     Without a city that is every deployment.
     """
-    copies: KindSelectors = {Instance: f"{labels.SOURCE_CLUSTER}={cell}"}
-    return {**copies, WorkloadDeployment: f"{labels.TOPOLOGY_CITY_CODE}={city}"} if city else copies
+    copies: KindSelectors = {Instance: labelled(f"{labels.SOURCE_CLUSTER}={cell}")}
+    if not city:
+        return copies
+    return {**copies, WorkloadDeployment: labelled(f"{labels.TOPOLOGY_CITY_CODE}={city}")}
 
 
 def projects_of_cell(cell: str) -> KindSelectors:
     """What a cell watches in projects: the claims that it created."""
-    return {ResourceClaim: f"{labels.SOURCE_CLUSTER}={cell}"}
+    return {ResourceClaim: labelled(f"{labels.SOURCE_CLUSTER}={cell}")}
 
 
 class RoleHost(Host, PlaneKeeper, Protocol):
@@ -127,8 +130,9 @@ class Roles:
 
     async def _service(self, name: str, part: str) -> None:
         factory, clients = self._host.factory(part), PartClients(self._host, part, _SERVICES)
-        core, hub = _view(factory, "core"), _view(factory, "hub")
-        projects, cells = _view(factory, "project"), _view(factory, "cell")
+        core, hub = _view(factory, "core", catalog.CORE_SELECTORS), _view(factory, "hub")
+        projects = _view(factory, "project")
+        cells = _view(factory, "cell", catalog.CELL_SELECTORS)
         views = [core, hub, projects, cells]
         for view in views:
             await clients.engage(view)
@@ -184,7 +188,7 @@ class Roles:
 
     async def _provider(self, site: CellSite, part: str) -> None:
         factory, clients = self._host.factory(part), PartClients(self._host, part, _PROVIDER)
-        own = _view(factory, "cell")
+        own = _view(factory, "cell", simulated.CELL_SELECTORS)
         client = clients.local(PlaneRef("cell", site.cell))
         await own.clusters.engage(cluster_name(site.cell), client)
         runnables = Runnables(leading=simulated.controllers(own.clusters, factory))

@@ -25,11 +25,12 @@ from kubekit.api.meta import Object
 from kubekit.runtime.controller import Controller
 from kubekit.runtime.controller_factory import ControllerFactory
 from kubekit.runtime.watching.informers import KindSelectors
+from kubekit.runtime.watching.watched_part import labelled
 
 KINDS: Final[tuple[type[Object], ...]] = (WorkloadDeployment, ConfigMap, Secret)
 # Of the ConfigMaps and Secrets in a cell, the engine watches only the copies that it made.
 CELL_SELECTORS: Final[KindSelectors] = dict.fromkeys(
-    (ConfigMap, Secret), f"{karmada_keys.MANAGED}=true"
+    (ConfigMap, Secret), labelled(f"{karmada_keys.MANAGED}=true")
 )
 
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from compute.api.compute import Instance
 from compute.api.networking import NetworkBinding, Subnet
-from compute.api.permissions import READ, WATCH, allow, events
+from compute.api.permissions import READ, WATCH, ObjectScope, allow, events
 from compute.api.reasons import NeighbourReason
 from compute.providers import settings
 from compute.providers.addresses import Addresses
@@ -18,14 +18,17 @@ from kubekit.runtime.controller_factory import ControllerFactory
 from kubekit.runtime.reporting.events import EventRecorder
 from kubekit.runtime.requests import DONE, ClusterName, Request, Result
 from kubekit.runtime.sources import mapped
+from kubekit.runtime.watching.informers import KindSelectors
+from kubekit.runtime.watching.watched_part import only
 
+CELL_SELECTORS: Final[KindSelectors] = {ConfigMap: only(settings.NAMESPACE, settings.NAME)}
 _WORKERS: Final = ControllerSettings(workers=8)
 
 PERMISSIONS: Final = (
     *allow("cell", (*READ, "patch"), Instance),
     *allow("cell", ("patch",), Instance, subresource="status"),
     *allow("cell", WATCH, NetworkBinding, Subnet),
-    *allow("cell", READ, ConfigMap),
+    *allow("cell", READ, ConfigMap, scope=ObjectScope(settings.NAMESPACE, (settings.NAME,))),
     *events("cell"),
 )
 

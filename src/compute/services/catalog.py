@@ -12,16 +12,23 @@ from compute.services import (
     network,
     projects,
 )
-from compute.services.planes import ServicePlanes
+from compute.services.network import faults
+from compute.services.planes import PLATFORM as PLATFORM_NAMESPACE, ServicePlanes
 from compute.services.projects import PlaneKeeper
 from compute.services.quota import service as quota
 from compute.services.quota.grants import FIRST_GRANT
+from kubekit.api.kinds.core import ConfigMap
 from kubekit.runtime.controller import Controller
 from kubekit.runtime.controller_factory import ControllerFactory
+from kubekit.runtime.watching.informers import KindSelectors
+from kubekit.runtime.watching.watched_part import only, within
 
 QUOTA: Final = "quota"
 PLATFORM: Final = "platform"  # projects, and what each of them starts with
 NETWORK: Final = "network"
+# Of the settings and ledgers in ConfigMaps, the services need only their own.
+CORE_SELECTORS: Final[KindSelectors] = {ConfigMap: within(PLATFORM_NAMESPACE)}
+CELL_SELECTORS: Final[KindSelectors] = {ConfigMap: only(faults.NAMESPACE, faults.NAME)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,6 +32,7 @@ from kubekit.runtime.reporting.metrics import Metrics
 from kubekit.runtime.requests import cluster_name
 from kubekit.runtime.scope import Scope
 from kubekit.runtime.watching.informers import KindSelectors
+from kubekit.runtime.watching.watched_part import labelled
 from tests.support.compute.builders import condition, deployment
 from tests.support.kubekit.stage import Stage, staged
 
@@ -303,7 +304,7 @@ def on_a_cell(
 
 
 async def _rig(stage: Stage, settings: CellSettings) -> Rig:
-    ours = f"{labels.SOURCE_CLUSTER}={settings.name}"
+    ours = labelled(f"{labels.SOURCE_CLUSTER}={settings.name}")
     hub, shop, home = Link(), Link(), Link()
     await stage.plane("shop")
     itself = _client(LinkedTransport(LocalTransport(await stage.plane(CELL)), home))

@@ -19,7 +19,7 @@ from kubekit.runtime.requests import cluster_name
 from kubekit.runtime.scope import Scope
 from kubekit.runtime.watching.changes import CacheChange
 from kubekit.runtime.watching.informer import Informer
-from kubekit.runtime.watching.informers import Informers
+from kubekit.runtime.watching.informers import ALL_OBJECTS, Informers, KindSelectors
 from tests.support.compute import served_kinds
 from tests.support.kubekit import virtual_time
 from tests.support.kubekit.following_builders import FaultyTransport, faulty
@@ -46,10 +46,10 @@ class InformerWorld:
             yield informer
 
     @asynccontextmanager
-    async def informers(self) -> AsyncIterator[Informers]:
+    async def informers(self, parts: KindSelectors = ALL_OBJECTS) -> AsyncIterator[Informers]:
         scope = Scope("here")
         try:
-            yield Informers(HERE, self.client, environment(), scope)
+            yield Informers(HERE, self.client, environment(), scope, parts)
         finally:
             await scope.close()
 

@@ -49,7 +49,6 @@ from kubekit.runtime.providers.kubeconfigs import KubeconfigClusters
 from kubekit.runtime.providers.on_demand import OnDemandClusters
 from kubekit.runtime.reporting.health import Check
 from kubekit.runtime.requests import ClusterName, cluster_name
-from kubekit.runtime.watching.informers import ALL_OBJECTS
 
 HUB: Final = cluster_name("hub")
 MANAGEMENT: Final = "management"
@@ -125,7 +124,7 @@ def _discovery(
         builder.check(PROJECT_NAME, links.own, kinds, leases=leases)
         return _Discovery()
     by = CONTROL_PLANES if links.projects.internal else PROJECTS
-    core = builder.clusters_of("core")
+    core = builder.clusters_of("core", catalog.CORE_SELECTORS)
     builder.fixed(core, "core", links.core)
     builder.check(CORE_NAME, links.core, (by.kind,), leases=leases)
 
@@ -199,7 +198,8 @@ def _provider(setup: ManagerSetup) -> ManagedRole:
     name = f"provider-{options.provider}"
     builder = RoleBuilder(setup, name, (name,))
     factory, is_pods = builder.factory(), options.provider == PODS
-    own = builder.clusters_of("cell", pods.CELL_SELECTORS if is_pods else ALL_OBJECTS)
+    provider = pods if is_pods else simulated
+    own = builder.clusters_of("cell", provider.CELL_SELECTORS)
     builder.fixed(own, setup.cell, links.own)
     builder.check(CELL_NAME, links.own, (Instance,), leases=True)
     if is_pods:
@@ -232,8 +232,8 @@ def _stand_ins(setup: ManagerSetup) -> ManagedRole:
     discovery = _discovery(builder, projects, factory, leases=True)
     core = discovery.core
     if core is None:
-        core = builder.clusters_of("core")
-        builder.fixed(core, "core", links.own)
+        core = builder.clusters_of("core", catalog.CORE_SELECTORS)
+        builder.fixed(core, "core", links.core or links.own)
     builder.fixed(hub, HUB, links.hub or links.own)
     builder.check(HUB_NAME, links.hub or links.own, (MemberCluster,))
     kinds = dict.fromkeys(kind for name in options.stand_ins for kind in _CORE_KINDS.get(name, ()))
@@ -249,7 +249,8 @@ def _stand_ins(setup: ManagerSetup) -> ManagedRole:
 
 def _cells(builder: RoleBuilder) -> Clusters:
     """Every cell that a kubeconfig names, or the one of this process."""
-    cells, setup = builder.clusters_of("cell", remote=True), builder.setup
+    cells = builder.clusters_of("cell", catalog.CELL_SELECTORS, remote=True)
+    setup = builder.setup
     path = setup.options.cells_kubeconfig
     if path is None:
         builder.fixed(cells, setup.cell, setup.connections.own)

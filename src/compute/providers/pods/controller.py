@@ -54,14 +54,13 @@ from kubekit.runtime.reporting.events import EventRecorder
 from kubekit.runtime.requests import DONE, ClusterName, Request, Result
 from kubekit.runtime.sources import Source, mapped, own, owned
 from kubekit.runtime.watching.informers import KindSelectors
+from kubekit.runtime.watching.watched_part import labelled
 
 NAME: Final = "pod-provider"
 
 # A cluster runs other Pods too, which do not concern the provider.
 CELL_SELECTORS: Final[KindSelectors] = {
-    Pod: labels.INSTANCE_UID,
-    Service: labels.INSTANCE_UID,
-    NetworkPolicy: labels.INSTANCE_UID,
+    kind: labelled(labels.INSTANCE_UID) for kind in (Pod, Service, NetworkPolicy)
 }
 
 PERMISSIONS: Final = (

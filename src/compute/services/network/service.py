@@ -5,7 +5,8 @@ from typing import Final
 from compute.api.compute import Instance, Workload
 from compute.api.karmada import MemberCluster as Member
 from compute.api.networking import Network, NetworkBinding, NetworkContext, Subnet, SubnetClaim
-from compute.api.permissions import READ, WATCH, WRITE, allow, events
+from compute.api.permissions import READ, WATCH, WRITE, ObjectScope, allow, events
+from compute.services.network import faults
 from compute.services.network.bindings import NetworkBindings
 from compute.services.network.claims import Claims
 from compute.services.network.contexts import Contexts
@@ -29,7 +30,7 @@ PERMISSIONS: Final = (
         "cell", ("patch",), NetworkBinding, NetworkContext, SubnetClaim, Subnet,
         subresource="status",
     ),
-    *allow("cell", WATCH, ConfigMap),
+    *allow("cell", WATCH, ConfigMap, scope=ObjectScope(faults.NAMESPACE, (faults.NAME,))),
     *allow("cell", ("list",), Instance),
     *events("cell"),
     *allow("hub", READ, Member),

@@ -14,7 +14,6 @@ from kubekit.api.errors import Unreachable
 from kubekit.api.meta import Object
 from kubekit.client.client import Client
 from kubekit.client.list_watch import ListPage, NotServed, follow
-from kubekit.client.options import EVERYTHING, ListOptions
 from kubekit.client.reading import TypedEvent, UnreadableObject
 from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.interning import interned
@@ -23,6 +22,7 @@ from kubekit.runtime.requests import ClusterName
 from kubekit.runtime.watching.cache import Cache
 from kubekit.runtime.watching.changes import CacheChange
 from kubekit.runtime.watching.index import Key
+from kubekit.runtime.watching.watched_part import WHOLE, WatchedPart
 
 K = TypeVar("K", bound=Object)
 Handler = Callable[[CacheChange[K]], None]
@@ -46,7 +46,7 @@ class Informer(Generic[K]):
         client: Client,
         kind: type[K],
         environment: ExecutionEnvironment,
-        part: ListOptions = EVERYTHING,
+        part: WatchedPart = WHOLE,
     ) -> None:
         self.cluster = cluster
         self.kind = kind
@@ -98,7 +98,12 @@ class Informer(Generic[K]):
     async def run(self) -> None:
         """Follow the cluster until cancelled."""
         steps = follow(
-            self._client, self.kind, "", self._part, self._environment, self._report_problem
+            self._client,
+            self.kind,
+            self._part.namespace,
+            self._part.options,
+            self._environment,
+            self._report_problem,
         )
         async with aclosing(steps):
             async for step in steps:

@@ -6,15 +6,15 @@ from typing import Any, Final, TypeVar, cast
 
 from kubekit.api.meta import Object
 from kubekit.client.client import Client
-from kubekit.client.options import EVERYTHING, ListOptions
 from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.requests import ClusterName
 from kubekit.runtime.scope import Scope
 from kubekit.runtime.watching.informer import Informer
+from kubekit.runtime.watching.watched_part import WHOLE, WatchedPart
 
 K = TypeVar("K", bound=Object)
-KindSelectors = Mapping[type[Object], str]
-"""Label selectors by kind. Of a kind without a selector, all objects are watched."""
+KindSelectors = Mapping[type[Object], WatchedPart]
+"""What to watch of a kind. Of a kind that is not in it, all objects are watched."""
 
 ALL_OBJECTS: Final[KindSelectors] = MappingProxyType({})
 
@@ -44,10 +44,8 @@ class Informers:
         """The informer of a kind, started at the first call."""
         informer = self._of.get(kind)
         if informer is None:
-            selector_options = self._part(kind)
-            informer = Informer(
-                self._cluster, self._client, kind, self._environment, selector_options
-            )
+            part = self._parts.get(kind, WHOLE)
+            informer = Informer(self._cluster, self._client, kind, self._environment, part)
             self._scope.spawn(informer.run(), f"informer of {kind.RESOURCE.kind}")
             self._of[kind] = informer
         return cast("Informer[K]", informer)
@@ -73,7 +71,3 @@ class Informers:
             for informer in self
             if not informer.ready
         ]
-
-    def _part(self, kind: type[Object]) -> ListOptions:
-        selector = self._parts.get(kind)
-        return ListOptions(label_selector=selector) if selector else EVERYTHING

@@ -10,6 +10,7 @@ from kubekit.plane.local import LocalClient
 from kubekit.runtime.providers.on_demand import OnDemandClusters
 from kubekit.runtime.requests import DONE, NotEngaged, Request, Result, cluster_name
 from kubekit.runtime.sources import own
+from kubekit.runtime.watching.watched_part import labelled
 from tests.support.kubekit.stage import Stage, staged
 
 HUB, SHOP = cluster_name("hub"), cluster_name("shop")
@@ -34,7 +35,7 @@ def test_a_role_hears_only_of_its_part_of_a_kind(tmp_path):
     """An object outside of the selector is neither cached nor reported; one that leaves it is removed."""
 
     async def story(stage: Stage) -> None:
-        clusters = stage.role("hub", {ConfigMap: "cell=dfw"})
+        clusters = stage.role("hub", {ConfigMap: labelled("cell=dfw")})
         await stage.engage("hub", "hub")
         seen = Seen()
         stage.start(stage.factory.controller("minder", seen, clusters, [own(ConfigMap, clusters)]))

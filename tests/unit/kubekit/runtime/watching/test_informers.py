@@ -12,14 +12,15 @@ from compute.api.compute import Instance, Workload
 from kubekit.api import crd_generation
 from kubekit.api.errors import Expired
 from kubekit.api.kinds.apiextensions import CustomResourceDefinition
-from kubekit.api.kinds.core import ConfigMap, Secret
-from kubekit.api.meta import ObjectMeta
+from kubekit.api.kinds.core import ConfigMap, Namespace, Secret
+from kubekit.api.meta import ObjectMeta, with_metadata
 from kubekit.client.options import PLAIN_DELETE, PLAIN_WRITE
 from kubekit.client.transport import Document, ResourceLocation
 from kubekit.plane.registry import builtins
 from kubekit.plane.registry.kinds import Kinds
 from kubekit.runtime.scope import Scope
 from kubekit.runtime.watching.informers import Informers
+from kubekit.runtime.watching.watched_part import WHOLE, labelled, only, within
 from tests.support.compute import builders
 from tests.support.kubekit.following_builders import Plan, config
 from tests.support.kubekit.informer_builders import (
@@ -62,6 +63,34 @@ def instance(**parts: object) -> Document:
 
 SPEC = msgspec.to_builtins(builders.instance_spec())
 DEFINITION = crd_generation.crd(Workload, lambda kind: {kind.__name__: ""})
+
+
+@pytest.mark.parametrize(
+    ("part", "seen"),
+    [
+        (WHOLE, {"one", "two", "far", "new"}),
+        (labelled("app"), {"two"}),
+        (within("default"), {"one", "two", "new"}),
+        (only("default", "new"), {"new"}),
+        (only("default", "absent"), set()),
+    ],
+)
+def test_an_informer_watches_the_part_that_is_needed(run_story, part, seen):
+    """From the first list on, and of the changes after it."""
+
+    async def story(world: InformerWorld) -> None:
+        await world.writer.create(Namespace(metadata=ObjectMeta(name="elsewhere")))
+        await world.writer.create(config())
+        await world.writer.create(with_metadata(config("two"), labels={"app": "web"}))
+        await world.writer.create(with_metadata(config("far"), namespace="elsewhere"))
+        async with world.informers({ConfigMap: part}) as informers:
+            informer = informers.of(ConfigMap)
+            await informers.wait_synced()
+            await world.writer.create(config("new"))
+            await asyncio.sleep(5)
+            assert {name for _, name in informer.cache.keys()} == seen  # noqa: SIM118
+
+    run_story(story)
 
 
 def test_a_kind_has_one_informer(run_story):
