@@ -22,15 +22,12 @@ import msgspec
 
 from compute.api import names
 from compute.api.compute import Instance, Workload
-from compute.api.conditions import ConditionType
 from compute.api.quota import Allowance, GrantBucket, ResourceGrant
 from compute.api.resource_manager import Project, ProjectOwnerRef, ProjectSpec
 from compute.app.planes import SYSTEM, OpenPlanes, PlaneRef, Role, folder
 from compute.app.sites import sites
 from compute.app.world import World
-from compute.decide import joins
-from compute.decide.conditions import find, is_true
-from compute.decide.deployment.template import recorded_hash, template_hash
+from compute.decide.conditions import find
 from compute.decide.quota import INSTANCE_TYPES, INSTANCES, MEMORY, VCPUS
 from kubekit.api.kinds.core import ConfigMap, Namespace
 from kubekit.api.meta import Object, ObjectMeta
@@ -39,9 +36,36 @@ from kubekit.plane.plane import DATABASE, Plane
 from kubekit.plane.registry.kinds import Kinds
 from kubekit.plane.store.store import Store, StoreSettings
 from tests.support.compute import builders, served_kinds
+from tests.support.compute.user_stage import (
+    UserStage,
+    is_ready,
+    is_served,
+    reason_of,
+    with_image,
+    with_replicas,
+)
 from tests.support.kubekit.plane_worlds import environment
 from tests.support.kubekit.stage import Observer
 from tests.support.kubekit.virtual_time import run
+
+__all__ = [
+    "CITIES",
+    "PROJECT",
+    "Planes",
+    "Story",
+    "Watched",
+    "is_ready",
+    "is_served",
+    "kinds",
+    "message_of",
+    "names_folder",
+    "reason_of",
+    "run_story",
+    "running",
+    "with_image",
+    "with_replicas",
+    "workload",
+]
 
 CITIES = ("DFW", "LHR", "SIN")
 PROJECT = "shop"
@@ -101,7 +125,7 @@ class Planes:
 
 
 @dataclass
-class Watched(Observer):
+class Watched(Observer, UserStage):
     """A world and an observer of it. Planes are named core, hub, dfw and so on."""
 
     world: World = field(kw_only=True)
@@ -127,32 +151,6 @@ class Watched(Observer):
         """Create a Workload, and wait until all of it is ready."""
         await self.user.create(workload)
         return await self.served(workload.metadata.name)
-
-    async def served(self, name: str, seconds: float = 120.0) -> Workload:
-        """The Workload, once all of its Instances are Ready and have the newest template.
-
-        The counters alone would say so too early: a cell may not know the newest template yet.
-        """
-
-        async def check() -> Workload | None:
-            workload = await self.user.get(Workload, name, "default")
-            if not is_served(workload):
-                return None
-            newest = template_hash(workload.spec.template)
-            shown = [
-                each
-                for each in (await self.user.every(Instance)).items
-                if joins.workload_name(each) == name
-            ]
-            proven = all(is_ready(i) and recorded_hash(i) == newest for i in shown)
-            return workload if proven and len(shown) == workload.status.replicas else None
-
-        try:
-            return await self.until(check, seconds, f"{name} to be served")
-        except AssertionError as failure:
-            last = await self.user.find(Workload, name, "default")
-            failure.add_note(f"last seen: {msgspec.json.encode(last).decode()}")
-            raise
 
     async def change(
         self, name: str, changed: Callable[[Workload], Workload], project: str = PROJECT
@@ -257,56 +255,6 @@ def workload(
 ) -> Workload:
     """A Workload with one placement."""
     return builders.workload(name, builders.placement("home", *cities, replicas=replicas, **scale))
-
-
-def with_image(image: str) -> Callable[[Workload], Workload]:
-    """A change of a Workload: another image."""
-
-    def changed(present: Workload) -> Workload:
-        template = builders.template(image)
-        spec = msgspec.structs.replace(present.spec, template=template)
-        return msgspec.structs.replace(present, spec=spec)
-
-    return changed
-
-
-def with_replicas(count: int) -> Callable[[Workload], Workload]:
-    """A change of a Workload: this many Instances in each city."""
-
-    def changed(present: Workload) -> Workload:
-        placements = tuple(
-            msgspec.structs.replace(
-                p, scale_settings=msgspec.structs.replace(p.scale_settings, min_replicas=count)
-            )
-            for p in present.spec.placements
-        )
-        spec = msgspec.structs.replace(present.spec, placements=placements)
-        return msgspec.structs.replace(present, spec=spec)
-
-    return changed
-
-
-def is_ready(obj: Any) -> bool:
-    return is_true(obj.status.conditions, "Ready")
-
-
-def is_served(workload: Workload) -> bool:
-    """Whether all counters say that every Instance runs and has the newest template."""
-    status = workload.status
-    wanted = sum(
-        len(p.city_codes) * p.scale_settings.min_replicas for p in workload.spec.placements
-    )
-    return (
-        status.observed_generation == workload.metadata.generation
-        and is_true(status.conditions, ConditionType.AVAILABLE)
-        and status.replicas == status.desired_replicas == status.ready_replicas == wanted
-        and status.updated_replicas == status.current_replicas == wanted
-    )
-
-
-def reason_of(obj: Any, kind: str) -> str:
-    condition = find(obj.status.conditions, kind)
-    return condition.reason if condition else ""
 
 
 def message_of(obj: Any, kind: str) -> str:

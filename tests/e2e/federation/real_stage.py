@@ -3,17 +3,16 @@
 from contextlib import AsyncExitStack
 from typing import ClassVar, Self
 
-from compute.api import names
 from kubekit.api.errors import Timeout, Unavailable
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import ObjectMeta
 from kubekit.client.client import Client
 from tests.peers.stack.assembly import PROJECT
 from tests.peers.stack.running import RunningStack
-from tests.support.kubekit.waits import Waits
+from tests.support.compute.user_stage import UserStage
 
 
-class RealStage(Waits):
+class RealStage(UserStage):
     """All planes, by name, and one namespace of the project."""
 
     PAUSE: ClassVar[float] = 0.05
@@ -42,8 +41,3 @@ class RealStage(Waits):
     def user(self) -> Client:
         """The client of the project's user."""
         return self._clients[PROJECT]
-
-    async def space(self) -> str:
-        """What the namespace of the project is called on the hub and in cells."""
-        found = await self.user.get(Namespace, self.namespace)
-        return names.hub_namespace(found.metadata.uid)

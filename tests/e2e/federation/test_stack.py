@@ -123,7 +123,7 @@ def test_a_pod_of_a_cell_runs(tell):
         cell = stage.client("dfw")
         await cell.create(Namespace(metadata=ObjectMeta(name=stage.namespace)))
         async with stage.stack.admin("dfw") as admin:
-            for name in ("present", "missing"):
+            for name in ("present", "does-not-exist"):
                 container = {"name": "web", "image": f"registry.test/{name}:1"}
                 path = f"/api/v1/namespaces/{stage.namespace}/pods"
                 metadata = {"name": name}
@@ -134,12 +134,12 @@ def test_a_pod_of_a_cell_runs(tell):
             "dfw", Pod, "present", stage.namespace, lambda p: p.status.phase == "Running"
         )
         missing = await stage.named(
-            "dfw", Pod, "missing", stage.namespace, lambda p: p.status.container_statuses
+            "dfw", Pod, "does-not-exist", stage.namespace, lambda p: p.status.container_statuses
         )
         (shown,) = missing.status.container_statuses
         assert shown.state.waiting is not None
         assert shown.state.waiting.reason == "ImagePullBackOff"
-        for name in ("present", "missing"):
+        for name in ("present", "does-not-exist"):
             await cell.delete(await cell.get(Pod, name, stage.namespace))
             await stage.gone("dfw", Pod, name, stage.namespace)
 

@@ -1,7 +1,7 @@
 """The machines of a cell: one node, the scheduler, and kwok, which plays the kubelet.
 
-A Pod runs as soon as it is bound. One with an image whose name contains "missing" never does: its
-image cannot be pulled.
+A Pod runs as soon as it is bound. One with an image whose name contains "does-not-exist" never does:
+its image cannot be pulled. The simulated provider knows the same images.
 """
 
 from pathlib import Path
