@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,12 +23,6 @@ class Access:
         """A kubeconfig of its own."""
         return write_kubeconfig(path, {"peer": self})
 
-    def inline(self) -> str:
-        """A kubeconfig that needs no other file, for an access with a token."""
-        trust = base64.b64encode(self.authority.read_bytes()).decode()
-        cluster = {"server": self.url, "certificate-authority-data": trust}
-        return _text([_entries("peer", cluster, {"token": self.token})], "peer")
-
     @property
     def _user(self) -> dict[str, str]:
         if self.token:
@@ -39,33 +33,40 @@ class Access:
     def _cluster(self) -> dict[str, str]:
         return {"server": self.url, "certificate-authority": str(self.authority)}
 
-    def entries(self, name: str) -> Entries:
+    @property
+    def _inline_cluster(self) -> dict[str, str]:
+        trust = base64.b64encode(self.authority.read_bytes()).decode()
+        return {"server": self.url, "certificate-authority-data": trust}
+
+    def entries(self, name: str, *, inline: bool = False) -> Entries:
         """The cluster, the user and the context of that name."""
-        return _entries(name, self._cluster, self._user)
+        cluster = self._inline_cluster if inline else self._cluster
+        return {
+            "clusters": {"name": name, "cluster": cluster},
+            "users": {"name": name, "user": self._user},
+            "contexts": {"name": name, "context": {"cluster": name, "user": name}},
+        }
 
 
 def write_kubeconfig(path: Path, accesses: Mapping[str, Access]) -> Path:
     """A kubeconfig with a context for each; the first is the current one."""
-    entries = [access.entries(name) for name, access in accesses.items()]
     path.touch(0o600)
-    path.write_text(_text(entries, next(iter(accesses))), encoding="utf-8")
+    path.write_text(_text(accesses, inline=False), encoding="utf-8")
     return path
 
 
-def _entries(name: str, cluster: dict[str, str], user: dict[str, str]) -> Entries:
-    return {
-        "clusters": {"name": name, "cluster": cluster},
-        "users": {"name": name, "user": user},
-        "contexts": {"name": name, "context": {"cluster": name, "user": name}},
-    }
+def inline_kubeconfig(accesses: Mapping[str, Access]) -> str:
+    """The same, for accesses with tokens: it needs no other file."""
+    return _text(accesses, inline=True)
 
 
-def _text(entries: Sequence[Entries], current: str) -> str:
+def _text(accesses: Mapping[str, Access], *, inline: bool) -> str:
     """JSON is YAML as well."""
+    entries = [access.entries(name, inline=inline) for name, access in accesses.items()]
     document = {
         "apiVersion": "v1",
         "kind": "Config",
         **{kind: [each[kind] for each in entries] for kind in ("clusters", "users", "contexts")},
-        "current-context": current,
+        "current-context": next(iter(accesses)),
     }
     return json.dumps(document, indent=1)

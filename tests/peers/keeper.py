@@ -57,7 +57,8 @@ class Keeper:
         process.stdin.flush()
         answer = process.stdout.readline().strip()
         if answer != DONE:
-            raise Refused(answer or "the process that runs the servers has ended")
+            reason = json.loads(answer) if answer.startswith('"') else answer
+            raise Refused(reason or "the process that runs the servers has ended")
 
     def stop(self, *, keep: bool) -> None:
         """Have it end what it started."""

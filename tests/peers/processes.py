@@ -45,6 +45,10 @@ class Processes:
         """Send a signal, such as SIGSTOP to hold it and SIGCONT to let it go on."""
         self._running(name).send(how)
 
+    def check_one(self, name: str) -> None:
+        """The complaint of one that has ended by itself."""
+        self._running(name).check()
+
     def check(self) -> None:
         """Nothing, or the complaint of the first that has ended by itself."""
         for name, child in self._children.items():

@@ -1,6 +1,6 @@
 """A Pod of a Deployment as a program: its own arguments, environment and files, without a container.
 
-What a node would do is done here, and no more: variables are expanded, ConfigMaps, Secrets and tokens
+What a node would do is done here, and no more: variables are expanded, ConfigMaps and Secrets
 are mounted into a folder, and paths below a mount lead there. The Pod's address is loopback, which all
 Pods share, so each port becomes a free one. The credential of its service account, which a program in a
 Pod finds at a fixed path, is in the file that KUBECONFIG names.
@@ -10,7 +10,7 @@ import base64
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,8 +24,6 @@ from tests.peers.ports import free_ports
 _REFERENCE = re.compile(r"\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
 _BOUND = re.compile(r"^:(\d+)$")
 _LOOPBACK = "127.0.0.1"
-Token = Callable[[str], str]
-"""A token of the Pod's service account for an audience."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +36,8 @@ class PodPlace:
     """Of its service account, for its own cluster."""
     objects: Iterable[Document]
     """The ConfigMaps and Secrets that it may mount."""
-    token: Token
-    code: Path | None = None
-    """The checkout whose code it runs; without it, this one."""
+    code: Path
+    """The checkout whose code it runs."""
 
 
 @dataclass(slots=True)
@@ -60,16 +57,16 @@ class PodProgram:
         def real(text: str) -> str:
             return self._here(_expanded(text, variables), mounts)
 
-        command, *arguments = (*self._container["command"], *self._container.get("args", ()))
+        words = [*self._container["command"], *self._container.get("args", ())]
         environment = {
             **{name: real(value) for name, value in variables.items()},
             "PATH": os.environ["PATH"],
             "HOME": str(self.place.folder),
             "KUBECONFIG": str(self.place.kubeconfig),
-            **({"PYTHONPATH": str(self.place.code / "src")} if self.place.code else {}),
+            "PYTHONPATH": str(self.place.code / "src"),
         }
-        program = str(Path(sys.executable).with_name(command))
-        return Program(self.place.name, [program, *map(real, arguments)], environment)
+        program = str(Path(sys.executable).with_name(words[0]))
+        return Program(self.place.name, [program, *map(real, words[1:])], environment)
 
     def url(self, probe: str) -> str:
         """The URL of a probe: readinessProbe or livenessProbe."""
@@ -132,9 +129,8 @@ class PodProgram:
         elif source := volume.get("secret"):
             data = self._object("Secret", source["secretName"], source).get("data", {})
             yield from ((key, base64.b64decode(text)) for key, text in data.items())
-        for source in volume.get("projected", {}).get("sources", ()):
-            wanted = source["serviceAccountToken"]
-            yield wanted["path"], self.place.token(wanted.get("audience", "")).encode()
+        else:
+            raise LookupError(f"{self.place.name} mounts {volume}, which has no counterpart here")
 
     def _object(self, kind: str, name: str, source: Document) -> Document:
         found = named(self.place.objects, kind)

@@ -1,11 +1,13 @@
 """`make stack`: a project, a hub with Karmada and a cell for each city, until Ctrl-C.
 
 A run of tests starts it with a pipe, and asks by lines: ``kill NAME``, ``stop NAME``, ``start NAME``,
-``run PROGRAM`` and ``signal [NAME, NUMBER]``, with JSON after the verb. It answers each with a line.
+``check NAME``, ``run PROGRAM`` and ``signal [NAME, NUMBER]``, with JSON after the verb. It answers each
+with a line: done, or why not.
 """
 
 import argparse
 import asyncio
+import json
 import signal
 import sys
 import tempfile
@@ -101,8 +103,8 @@ async def _serve(processes: Processes) -> bool:
             return line.strip() == keeper.KEEP
         try:
             _obey(processes, *keeper.command(line))
-        except (ValueError, OSError) as reason:
-            say(str(reason))
+        except (ValueError, OSError, Ended) as reason:
+            say(json.dumps(str(reason)))
         else:
             say(keeper.DONE)
 
@@ -115,13 +117,15 @@ def _obey(processes: Processes, verb: str, subject: Any) -> None:
             processes.kill(subject, signal.SIGTERM)
         case "start":
             processes.restart(subject)
+        case "check":
+            processes.check_one(subject)
         case "run":
             processes.start(Program(**subject), optional=True)
         case "signal":
             name, number = subject
             processes.send(name, signal.Signals(number))
         case _:
-            raise ValueError(f"there is no {verb}; there are kill, stop, start, run, signal")
+            raise ValueError(f"there is no {verb}; there are check, kill, stop, start, run, signal")
 
 
 if __name__ == "__main__":

@@ -70,6 +70,10 @@ class RunningStack:
         """Start a program again that was killed or stopped."""
         self._keeper.ask("start", name)
 
+    def check(self, name: str) -> None:
+        """Raise `Refused`, with the end of its log, if a program has ended by itself."""
+        self._keeper.ask("check", name)
+
     def send(self, name: str, how: signal.Signals) -> None:
         """Send a signal to a program."""
         self._keeper.ask("signal", (name, int(how)))
