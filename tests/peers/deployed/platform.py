@@ -48,6 +48,8 @@ class Platform:
         self.rendered: dict[str, list[Document]] = {}
         """The objects that were applied, by plane."""
         self.pods: dict[str, PodProgram] = {}
+        self.started: set[str] = set()
+        """The names of all processes that ever ran, as their logs are called."""
         self._folder = stack.folder / "platform"
         self._kustomize = kustomize
         self._provider = provider
@@ -76,6 +78,7 @@ class Platform:
         for name, pod in self.pods.items():
             program = pod.prepare()
             self.stack.run(name, program.arguments, program.environment)
+            self.started.add(name)
         self._start_service()
         await asyncio.gather(*(self.ready(name) for name in self.pods))
 

@@ -11,6 +11,7 @@ from compute.api.conditions import ConditionType
 from compute.decide import joins
 from compute.decide.conditions import find, is_true
 from compute.decide.deployment.template import recorded_hash, template_hash
+from kubekit.api.errors import Conflict
 from kubekit.api.kinds.core import Namespace
 from kubekit.client.client import Client
 from tests.support.compute import builders
@@ -35,9 +36,16 @@ class UserStage(Waits):
         return names.hub_namespace(found.metadata.uid)
 
     async def edit(self, name: str, changed: Change) -> Workload:
-        """Patch a Workload."""
-        present = await self.user.get(Workload, name, self.namespace)
-        return await self.user.patch(present, changed(present))
+        """Patch a Workload, as it is when no controller writes to it meanwhile."""
+
+        async def patched() -> Workload | None:
+            present = await self.user.get(Workload, name, self.namespace)
+            try:
+                return await self.user.patch(present, changed(present))
+            except Conflict:
+                return None
+
+        return await self.until(patched, what=f"a change of {name}")
 
     async def instances_of(self, name: str) -> list[Instance]:
         """The Instances of a Workload, as the user sees them."""
