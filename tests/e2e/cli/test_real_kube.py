@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.compute import kube_world
+from tests.support.compute import cli_life, kube_world
 from tests.support.compute.cli_runner import CommandLine
 
 ROOT = Path(__file__).parents[3]
 LIMIT = 30.0  # seconds for a process to end
-IMAGE = "registry.example.test/team/web"
 
 pytestmark = [pytest.mark.peer, pytest.mark.e2e, pytest.mark.slow]
 
@@ -61,29 +60,8 @@ def kube(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandLine]:
 
 
 def test_the_life_of_a_workload(kube):
-    """Deploy, look, break, undo, destroy: each command works as it does on one machine."""
-    assert kube("workloads").code == 0
-    deployed = kube(
-        "deploy", "web", "--image", f"{IMAGE}:1", "--city", "DFW,LHR", "--min", "2", "--yes"
-    )
-    assert deployed.code == 0, deployed
-
-    view = json.loads(kube("status", "web", "-o", "json").stdout)
-    assert (view["health"], view["ready"]) == ("Available", 4)
-    assert [city["city"] for city in view["cities"]] == ["DFW", "LHR"]
-    assert kube("rollout", "status", "web").code == 0
-    assert kube("workloads", "-o", "name").stdout == "workload/web\n"
-
-    broken = kube("deploy", "web", "--image", f"{IMAGE}:does-not-exist", "--yes")
-    assert broken.code == 4, broken
-    assert "Next:  compute rollout undo web" in broken.stderr
-
-    history = json.loads(kube("rollout", "history", "web", "-o", "json").stdout)
-    assert [each["rev"] for each in history] == [2, 1]
-    undone = kube("rollout", "undo", "web", "--yes")
-    assert undone.code == 0, undone
-    assert kube("destroy", "web", "--yes", "--wait").code == 0
-    assert kube("status", "web").code == 7
+    """Every command works as it does on one machine."""
+    cli_life.live(kube)
 
 
 def test_the_rule_that_chose_the_cluster_is_named(kube):

@@ -79,12 +79,17 @@ def test_a_workload_that_breaks_a_rule_is_refused_with_its_fields(play):
 
 
 def test_every_replica_admits(play):
-    """Each in turn is away, and Workloads are admitted by the other."""
+    """Each in turn is away, and a Workload is admitted by the other."""
 
     async def story(stage: PlatformStage) -> None:
-        for number, name in enumerate(management(stage.platform.pods)):
-            async with stage.without(name):
-                await stage.create(f"web-{number}", ("DFW",))
-                await stage.served(f"web-{number}")
+        names = management(stage.platform.pods)
+        for name in names:
+            stage.stack.stop(name)
+            try:
+                await stage.create(f"without-{name}")
+            finally:
+                await stage.bring_back(name)
+        for name in names:
+            await stage.served(f"without-{name}")
 
     play(story)

@@ -63,14 +63,16 @@ class Platform:
         authority = Authority(self._folder / "webhook")
         authority.server(self._folder / "webhook" / "tls", _MANAGER)
         for plane in self.stack.planes:
-            folder = self._site(plane).write(self._folder / "sites" / plane)
-            built = self._kustomize.build(folder)
+            built = self._build(plane, ROOT)
             self.rendered[plane] = [self._on_loopback(each) for each in built]
         await asyncio.gather(*(self._apply(plane) for plane in self.stack.planes))
         await self._identities.add_cells()
 
     async def start(self, code: Path = ROOT) -> None:
-        """Start every process, and wait until all are ready. ``code`` is the checkout they run."""
+        """Start every process, and wait until all are ready.
+
+        ``code`` is the checkout that they are from, with its own Deployments.
+        """
         self._starts += 1
         for plane in (PROJECT, *self.stack.cells):
             for pod in await self._pods(plane, code):
@@ -115,6 +117,10 @@ class Platform:
             _CONFIG | {"discovery": discovery},
         )
 
+    def _build(self, plane: str, code: Path) -> list[Document]:
+        folder = self._folder / "sites" / f"{plane}-{self._starts}"
+        return self._kustomize.build(self._site(plane).write(folder, code))
+
     async def _apply(self, plane: str) -> None:
         async with self.stack.admin(plane) as admin:
             await definitions.serve(admin, foreign_kinds.definitions())
@@ -123,14 +129,15 @@ class Platform:
 
     async def _pods(self, plane: str, code: Path) -> list[PodProgram]:
         """The Pods of the manager's Deployment on a plane."""
-        deployment = named(self.rendered[plane], "Deployment")[_MANAGER]
+        rendered = self.rendered[plane] if code == ROOT else self._build(plane, code)
+        deployment = named(rendered, "Deployment")[_MANAGER]
         account = deployment["spec"]["template"]["spec"]["serviceAccountName"]
         if account != _MANAGER:
             raise LookupError(f"{plane}: the manager runs as {account}")
         access = await self._identities.manager(plane)
         folder = self._folder / "pods" / f"{plane}-{self._starts}"
         folder.mkdir(parents=True)
-        objects = [*self.rendered[plane], *await self._secrets(plane)]
+        objects = [*rendered, *await self._secrets(plane)]
         kubeconfig = access.write(folder / "kubeconfig")
         names = [f"{plane}-manager-{n}" for n in range(deployment["spec"]["replicas"])]
         places = [PodPlace(n, folder / n, kubeconfig, objects, code) for n in names]
