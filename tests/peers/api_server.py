@@ -4,13 +4,11 @@ import ssl
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.error import URLError
-from urllib.request import urlopen
 
 from tests.peers import pki
 from tests.peers.access import Access
 from tests.peers.children import Program, program
-from tests.peers.ports import free_ports
+from tests.peers.ports import answers, free_ports
 
 CONTROLLERS = ("namespace", "garbagecollector", "serviceaccount", "serviceaccount-token")
 ROLE_SUMS = "clusterrole-aggregation"
@@ -85,11 +83,7 @@ class ApiServer:
     def ready(self) -> bool:
         """Whether it serves."""
         trust = ssl.create_default_context(cafile=self.certificates / "ca.crt")
-        try:
-            with urlopen(f"{self.url}/readyz", context=trust, timeout=5) as answer:
-                return bool(answer.status == 200)
-        except (URLError, OSError):
-            return False
+        return answers(f"{self.url}/readyz", trust)
 
     def server(self, more: dict[str, object] | None = None) -> Program:
         """The kube-apiserver, with flags of its own."""

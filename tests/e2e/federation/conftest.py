@@ -28,6 +28,7 @@ def tell(
 
     async def main(story: Callable[[RealStage], Coroutine[Any, Any, None]]) -> None:
         async with RealStage(running_stack, f"story-{next(_NUMBERS)}") as stage:
+            await stage.make_namespace()
             await story(stage)
 
     return lambda story: asyncio.run(main(story))
@@ -71,12 +72,12 @@ def pytest_terminal_summary(
 
 
 def _requests(platform: Platform, plane: str) -> Iterable[permission_use.AuditedRequest]:
-    return permission_use.requests(plane, platform.stack.audit_log(plane))
+    return permission_use.requests(plane, platform.stack.lines(f"{plane}-audit"))
 
 
 def _faults(platform: Platform, name: str) -> Iterable[str]:
     """The lines of a log that no process of ours should write."""
-    lines = platform.stack.log(name).read_text(encoding="utf-8").splitlines()
+    lines = platform.stack.lines(name)
     return [line for line in lines if any(word in line.lower() for word in _FAULTS)]
 
 

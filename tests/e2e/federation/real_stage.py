@@ -49,6 +49,10 @@ class RealStage(UserStage):
     async def __aexit__(self, *_: object) -> None:
         await self._resources.aclose()
 
+    async def make_namespace(self) -> None:
+        """Create the namespace of the stage."""
+        await self.user.create(Namespace(metadata=ObjectMeta(name=self.namespace)))
+
     def client(self, name: str) -> Client:
         return self._clients[name]
 
@@ -164,7 +168,7 @@ class PlatformStage(RealStage):
 
     async def make_namespace(self) -> None:
         """Create the namespace, with a network like that of the first one."""
-        await self.user.create(Namespace(metadata=ObjectMeta(name=self.namespace)))
+        await super().make_namespace()
         present = await self.user.get(Network, "default", "default")
         metadata = ObjectMeta(name="default", namespace=self.namespace)
         await self.user.create(Network(metadata=metadata, spec=present.spec))

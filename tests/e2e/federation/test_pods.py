@@ -1,13 +1,17 @@
 """Workloads with quota on machines that are Pods, from creation to repair."""
 
 import pytest
+from msgspec.structs import replace
 
 from compute.api import names
 from compute.api.compute import Instance, Workload
+from compute.api.instance_spec import NamedPort
 from compute.api.quota import ResourceClaim
-from kubekit.api.kinds.pods import Pod
+from kubekit.api.kinds.pods import Pod, Service
+from kubekit.api.meta import ObjectMeta
 from tests.e2e.federation.real_stage import MANY, PlatformStage
 from tests.peers.stack.assembly import PROJECT
+from tests.support.compute import builders
 from tests.support.compute.user_stage import is_ready, reason_of, with_image, with_replicas
 
 pytestmark = [pytest.mark.stack, pytest.mark.e2e, pytest.mark.slow, pytest.mark.long]
@@ -32,6 +36,28 @@ def test_a_workload_is_ready_when_its_pods_are(play):
         await stage.user.delete(await stage.user.get(Workload, "web", stage.namespace))
         await stage.gone(PROJECT, Workload, "web", stage.namespace)
         assert await pods(stage) == {}
+
+    play(story)
+
+
+def test_a_port_is_a_service(play):
+    """The Instance's name is that of its Service, with the ports that its containers name."""
+
+    async def story(stage: PlatformStage) -> None:
+        wanted = builders.workload("web", builders.placement("home", "DFW"))
+        (container,) = wanted.spec.template.spec.runtime.sandbox.containers
+        opened = replace(container, ports=(NamedPort(name="http", port=8080),))
+        runtime = wanted.spec.template.spec.runtime
+        runtime = replace(runtime, sandbox=replace(runtime.sandbox, containers=(opened,)))
+        inner = replace(wanted.spec.template.spec, runtime=runtime)
+        template = replace(wanted.spec.template, spec=inner)
+        metadata = ObjectMeta(name="web", namespace=stage.namespace)
+        spec = replace(wanted.spec, template=template)
+        await stage.user.create(replace(wanted, metadata=metadata, spec=spec))
+        await stage.served("web")
+        space = await stage.hub_namespace()
+        service = await stage.named("dfw", Service, "web-home-dfw-0", space)
+        assert [(port.name, port.port) for port in service.spec.ports] == [("http", 8080)]
 
     play(story)
 

@@ -7,7 +7,7 @@ such as that of an event in a namespace that is going, is not taken for a missin
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import product
 from typing import Any
 
 from compute.app.manager_permissions import CELLS, SYSTEM
@@ -44,9 +44,9 @@ class AuditedRequest:
         return f"{self.user} asked for {self.path} ({self.permission})"
 
 
-def requests(plane: str, log: Path) -> Iterator[AuditedRequest]:
+def requests(plane: str, lines: Iterable[str]) -> Iterator[AuditedRequest]:
     """Every request of ours in an audit log."""
-    for line in log.read_text(encoding="utf-8").splitlines():
+    for line in lines:
         entry: dict[str, Any] = json.loads(line)
         user = entry["user"]["username"]
         if user.startswith(_OURS):
@@ -68,11 +68,12 @@ def granted(plane: str, documents: Iterable[Document]) -> set[Permission]:
 
 
 def _permissions(plane: str, role: Document) -> Iterator[Permission]:
+    """Those of a role that are for requests. Admission asks for those on finalizers, and no request."""
     for rule in role["rules"]:
-        for group in rule.get("apiGroups", ()):
-            for resource in rule.get("resources", ()):
-                for verb in rule["verbs"]:
-                    yield Permission(plane, group, resource, verb)
+        kinds = product(rule.get("apiGroups", ()), rule.get("resources", ()), rule["verbs"])
+        for group, resource, verb in kinds:
+            if not resource.endswith("/finalizers"):
+                yield Permission(plane, group, resource, verb)
 
 
 def _permission(plane: str, entry: Document) -> Permission:

@@ -13,15 +13,13 @@ import base64
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from urllib.error import URLError
-from urllib.request import urlopen
 
 from tests.peers.deployed import foreign_kinds, identities
 from tests.peers.deployed.identities import Identities
 from tests.peers.deployed.kustomizations import ROOT, Document, Kustomize, Site, named
 from tests.peers.deployed.pod_programs import PodPlace, PodProgram
 from tests.peers.pki import Authority
-from tests.peers.ports import free_ports
+from tests.peers.ports import answers, free_ports
 from tests.peers.stack import definitions
 from tests.peers.stack.assembly import HUB, PROJECT
 from tests.peers.stack.running import RunningStack
@@ -95,7 +93,7 @@ class Platform:
         url = self.pods[name].url("readinessProbe")
         try:
             async with asyncio.timeout(_LIMIT):
-                while not await asyncio.to_thread(_answers, url):
+                while not await asyncio.to_thread(answers, url):
                     self.stack.check(name)
                     await asyncio.sleep(_PAUSE)
         except TimeoutError:
@@ -107,13 +105,13 @@ class Platform:
         if plane == HUB:
             return Site(["overlays/hub", "components/stand-ins-rbac/hub"])
         if plane == PROJECT:
-            components = ["webhook", "stand-ins", "cells-credentials", "networking"]
+            components = ["webhook", "stand-ins", "cells-credentials", "networking", "prometheus"]
             config = _CONFIG | {"webhookServer": _WEBHOOK, "discovery": {"mode": "single"}}
             return Site(["overlays/management-single"], components, config)
         discovery = {"mode": "single", "clusterName": plane, "quotaKubeconfigPath": _QUOTA}
         return Site(
             ["overlays/cell", "components/stand-ins-rbac/cell"],
-            ["networking", f"provider-{self._provider}"],
+            ["networking", "prometheus", f"provider-{self._provider}"],
             _CONFIG | {"discovery": discovery},
         )
 
@@ -175,11 +173,3 @@ def management(pods: Iterable[str]) -> list[str]:
 
 def _is_management(name: str) -> bool:
     return name.startswith(f"{PROJECT}-")
-
-
-def _answers(url: str) -> bool:
-    try:
-        with urlopen(url, timeout=5) as answer:
-            return bool(answer.status == 200)
-    except (URLError, OSError):
-        return False

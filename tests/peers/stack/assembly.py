@@ -133,6 +133,8 @@ class Stack:
         flags: dict[str, object] = {
             "audit-policy-file": self.folder / "audit.json",
             "audit-log-path": self.logs / f"{name}-audit.log",
+            # Clusters that have it on ask for a permission more of what names an owner.
+            "enable-admission-plugins": "OwnerReferencesPermissionEnforcement",
         }
         if name == HUB:
             return flags | self._karmada.server_flags()

@@ -1,8 +1,11 @@
 """The stack as tests see it: its planes, its programs, and what they start beside them."""
 
 import json
+import select
 import signal
-from collections.abc import Mapping, Sequence
+import ssl
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from compute.app.system_environment import system
@@ -10,7 +13,12 @@ from kubekit.client.http.client import HttpClient
 from kubekit.client.kubeconfig import contexts, load
 from tests.peers.access import Access
 from tests.peers.keeper import Keeper
+from tests.peers.ports import answers
 from tests.peers.stack.admin import Admin
+
+API_SERVER = "-kube-apiserver"
+_LIMIT = 90.0  # seconds for an API server to be ready
+_PAUSE = 0.1
 
 
 class RunningStack:
@@ -22,6 +30,7 @@ class RunningStack:
         self.kubeconfig = Path(keeper.variables["KUBECONFIG"])
         self.logs = Path(keeper.logs)
         self.planes = tuple(contexts([self.kubeconfig]))
+        self._startups: list[tuple[dict[Path, int], dict[Path, int]]] = []
 
     @property
     def cells(self) -> list[str]:
@@ -67,8 +76,39 @@ class RunningStack:
         self._keeper.ask("stop", name)
 
     def start(self, name: str) -> None:
-        """Start a program again that was killed or stopped."""
+        """Start a program again that was killed or stopped. An API server is ready at the end."""
+        before = self._sizes()
         self._keeper.ask("start", name)
+        plane = name.removesuffix(API_SERVER)
+        if plane != name:
+            self._await(plane)
+            self._startups.append((before, self._sizes()))
+
+    def lines(self, name: str) -> Iterator[str]:
+        """The lines of a log, but for those that were written while an API server started.
+
+        Until it has read its roles it forbids everything.
+        """
+        log = self.log(name)
+        skipped = [(before.get(log, 0), after.get(log, 0)) for before, after in self._startups]
+        offset = 0
+        with log.open("rb") as file:
+            for line in file:
+                if not any(first <= offset < end for first, end in skipped):
+                    yield line.decode(errors="replace")
+                offset += len(line)
+
+    def _sizes(self) -> dict[Path, int]:
+        return {log: log.stat().st_size for log in self.logs.iterdir()}
+
+    def _await(self, plane: str) -> None:
+        access = self.access(plane, "")
+        trust = ssl.create_default_context(cafile=access.authority)
+        ends = time.monotonic() + _LIMIT
+        while not answers(f"{access.url}/readyz", trust):
+            if time.monotonic() > ends:
+                raise AssertionError(f"the API server of {plane} is not ready after {_LIMIT:g} s")
+            select.select((), (), (), _PAUSE)
 
     def check(self, name: str) -> None:
         """Raise `Refused`, with the end of its log, if a program has ended by itself."""
