@@ -17,11 +17,22 @@ from tools.peers import catalog
 _NUMBERS = itertools.count(1)
 _UNUSED = pytest.StashKey[list[permission_use.Permission]]()
 _FAULTS = ("forbidden", "traceback", "unauthorized")
+_TERMINATING = "because it is being terminated"  # the admission of namespaces says so
 _SHOWN = 20
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of the stack alone come first: afterwards our controllers work on what they create."""
+    items.sort(key=lambda item: item.get_closest_marker("stack") is None or _needs_platform(item))
+
+
+def _needs_platform(item: pytest.Item) -> bool:
+    return "platform" in getattr(item, "fixturenames", ())
+
+
 @pytest.fixture
-def tell(
+def on_stack(
     running_stack: RunningStack,
 ) -> Callable[[Callable[[RealStage], Coroutine[Any, Any, None]]], None]:
     """Runs a story on the stack, in a namespace of the project that no other test uses."""
@@ -77,7 +88,7 @@ def _requests(platform: Platform, plane: str) -> Iterable[permission_use.Audited
 
 def _faults(platform: Platform, name: str) -> Iterable[str]:
     """The lines of a log that no process of ours should write."""
-    lines = platform.stack.lines(name)
+    lines = (line for line in platform.stack.lines(name) if _TERMINATING not in line)
     return [line for line in lines if any(word in line.lower() for word in _FAULTS)]
 
 

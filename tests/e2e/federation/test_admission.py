@@ -23,7 +23,7 @@ async def grant(stage: PlatformStage, role: str) -> None:
         await admin.create(f"{ROLES}/namespaces/{stage.namespace}/rolebindings", binding)
 
 
-def test_a_network_may_be_used_by_those_who_have_the_permission(play, tmp_path):
+def test_a_network_may_be_used_by_users_with_the_permission(play, tmp_path):
     """A SubjectAccessReview decides: refused without the permission to use it, admitted with it."""
 
     async def story(stage: PlatformStage) -> None:

@@ -1,4 +1,4 @@
-"""The metrics of every process, for those whom its own cluster allows to read them."""
+"""The metrics of every process, for the users that its own cluster allows to read them."""
 
 import http.client
 import ssl
@@ -27,7 +27,7 @@ def scraped(port: int, token: str) -> tuple[int, str]:
         connection.close()
 
 
-def test_metrics_are_for_those_who_may_read_them(play):
+def test_metrics_are_for_users_that_may_read_them(play):
     """No token, a token without the role, and one with it."""
 
     async def story(stage: PlatformStage) -> None:

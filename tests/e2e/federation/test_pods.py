@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from compute.api import names
 from compute.api.compute import Instance, Workload
-from compute.api.instance_spec import NamedPort
+from compute.api.instance_spec import Container, NamedPort, Sandbox
 from compute.api.quota import ResourceClaim
 from kubekit.api.kinds.pods import Pod, Service
 from kubekit.api.meta import ObjectMeta
@@ -45,12 +45,11 @@ def test_a_port_is_a_service(play):
 
     async def story(stage: PlatformStage) -> None:
         wanted = builders.workload("web", builders.placement("home", "DFW"))
-        (container,) = wanted.spec.template.spec.runtime.sandbox.containers
-        opened = replace(container, ports=(NamedPort(name="http", port=8080),))
-        runtime = wanted.spec.template.spec.runtime
-        runtime = replace(runtime, sandbox=replace(runtime.sandbox, containers=(opened,)))
-        inner = replace(wanted.spec.template.spec, runtime=runtime)
-        template = replace(wanted.spec.template, spec=inner)
+        inner = builders.instance_spec()
+        port = NamedPort(name="http", port=8080)
+        container = Container(name="app", image="registry.test/web:1", ports=(port,))
+        runtime = replace(inner.runtime, sandbox=Sandbox(containers=(container,)))
+        template = replace(wanted.spec.template, spec=replace(inner, runtime=runtime))
         metadata = ObjectMeta(name="web", namespace=stage.namespace)
         spec = replace(wanted.spec, template=template)
         await stage.user.create(replace(wanted, metadata=metadata, spec=spec))

@@ -8,6 +8,8 @@
     WriteConflictLoop        requeued for the time when the object may be written again; until then
                              watch events start a pass only now and then
     NotLeading               requeued for the next leader
+    NamespaceTerminating     a refused creation where nothing can be created any more: requeued with
+                             backoff, and no error
     anything else            an error: requeued with backoff
 
 For an exception group, the member with the greatest need of a retry decides.
@@ -19,7 +21,13 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final
 
-from kubekit.api.errors import AlreadyExists, ApiError, Conflict
+from kubekit.api.errors import (
+    NAMESPACE_TERMINATING,
+    AlreadyExists,
+    ApiError,
+    Conflict,
+    Forbidden,
+)
 from kubekit.runtime.queueing.backoff import RequestBackoff
 from kubekit.runtime.reconciling.passes import NotLeading
 from kubekit.runtime.reconciling.write_conflicts import WriteConflictLoop
@@ -98,6 +106,9 @@ class PassOutcomes:
                 outcome = PassOutcome("not leading", PassResult.REQUEUE, 0.0, leaf)
             case (Conflict() | AlreadyExists()) as leaf if self._races.failures(request) < _RACES:
                 outcome = PassOutcome("race", PassResult.REQUEUE, self._races.next(request), leaf)
+            case leaf if _is_terminating(leaf):
+                after = self._backoff.next(request)
+                outcome = PassOutcome("namespace terminating", PassResult.REQUEUE, after, leaf)
             case leaf:
                 self._counters.panics += not isinstance(leaf, _EXPECTED)
                 outcome = PassOutcome("error", PassResult.ERROR, self._backoff.next(request), error)
@@ -151,11 +162,16 @@ _URGENCY: Final[tuple[tuple[type[BaseException], ...], ...]] = (
 def _urgency(error: BaseException) -> int:
     """The rank of an exception by its need of a retry. A lost lease ranks highest."""
     if isinstance(error, NotLeading):
-        return len(_URGENCY) + 1
+        return len(_URGENCY) + 2
     for rank, kinds in enumerate(_URGENCY):
         if isinstance(error, kinds):
             return rank
-    return len(_URGENCY)
+    return len(_URGENCY) + (not _is_terminating(error))
+
+
+def _is_terminating(error: BaseException) -> bool:
+    """Whether something was to be created in a namespace that is being deleted."""
+    return isinstance(error, Forbidden) and error.has_cause(NAMESPACE_TERMINATING)
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:

@@ -10,7 +10,14 @@ import pytest
 from opentelemetry.trace import get_current_span
 
 from compute.api.annotations import TRACEPARENT
-from kubekit.api.errors import AlreadyExists, Conflict, Unavailable
+from kubekit.api.errors import (
+    NAMESPACE_TERMINATING,
+    AlreadyExists,
+    Conflict,
+    Forbidden,
+    Unavailable,
+)
+from kubekit.api.status import StatusCause, StatusDetails
 from kubekit.runtime.controller import ControllerSettings
 from kubekit.runtime.queueing.backoff import RequestBackoff
 from kubekit.runtime.queueing.outcomes import PassOutcomes
@@ -123,6 +130,22 @@ def test_a_lost_race_is_tried_again_quickly_and_is_no_error(tmp_path, race, capl
     assert counters.results[PassResult.REQUEUE] == 2
 
 
+def test_a_creation_in_a_terminating_namespace_is_no_error(tmp_path, caplog):
+    """It is tried again with backoff: the object that asks for it will be gone soon."""
+    caplog.set_level(logging.INFO)
+    counters = run_controller(tmp_path, failing(*(terminating() for _ in range(100))))
+
+    assert {line.result for line in lines(caplog)} == {"namespace terminating"}
+    assert 5 < counters.results[PassResult.REQUEUE] < 20
+    assert (counters.errors, counters.panics) == (0, 0)
+
+
+def terminating():
+    """The refusal of a creation in a namespace that is being deleted."""
+    causes = (StatusCause(reason=NAMESPACE_TERMINATING),)
+    return Forbidden("it is being terminated", StatusDetails(causes=causes))
+
+
 def test_a_race_that_is_always_lost_becomes_an_error(tmp_path):
     """A name that another owns is taken every time, and must be seen."""
     reconciler = failing(*(AlreadyExists("taken") for _ in range(100)))
@@ -216,6 +239,7 @@ def test_a_fight_is_left_alone_for_as_long_as_it_says(tmp_path, caplog):
         ([TerminalError("never"), Conflict("moved on")], "race"),
         ([Conflict("moved on"), Conflict("moved on")], "race"),
         ([Conflict("moved on"), Unavailable("away")], "error"),
+        ([Forbidden("no"), Unavailable("away")], "error"),
         ([NotEngaged(A), NotEngaged(B)], "not engaged"),
     ],
 )
@@ -226,6 +250,13 @@ def test_of_a_group_the_part_decides_that_asks_most_for_another_try(
     caplog.set_level(logging.INFO)
     run_controller(tmp_path, failing(ExceptionGroup("tasks", parts)))
     assert lines(caplog)[0].result == result
+
+
+def test_a_terminating_namespace_hides_no_other_error_of_a_group(tmp_path, caplog):
+    """What is no error by itself does not excuse what is one."""
+    caplog.set_level(logging.INFO)
+    run_controller(tmp_path, failing(ExceptionGroup("tasks", [terminating(), Unavailable("away")])))
+    assert lines(caplog)[0].result == "error"
 
 
 def test_each_pass_leaves_one_line(tmp_path, caplog):
