@@ -6,10 +6,12 @@ import ssl
 import pytest
 
 from tests.e2e.federation.real_stage import PlatformStage
+from tests.peers.stack.admin import Admin
 
 pytestmark = [pytest.mark.stack, pytest.mark.e2e, pytest.mark.slow, pytest.mark.long]
 
 PORT = 8443
+GROUP = "rbac.authorization.k8s.io"
 ROLE = "compute-metrics-reader"
 
 
@@ -27,6 +29,25 @@ def scraped(port: int, token: str) -> tuple[int, str]:
         connection.close()
 
 
+async def token(admin: Admin, account: str) -> str:
+    """A token of a new service account."""
+    path = "/api/v1/namespaces/default/serviceaccounts"
+    await admin.create(path, {"metadata": {"name": account}})
+    return await admin.token(account, "default")
+
+
+async def bind(admin: Admin) -> None:
+    """Let the account ``scraper`` read metrics, and wait until the server knows of it."""
+    subject = {"kind": "ServiceAccount", "name": "scraper", "namespace": "default"}
+    reference = {"apiGroup": GROUP, "kind": "ClusterRole", "name": ROLE}
+    binding = {"metadata": {"name": "scraper"}, "roleRef": reference, "subjects": [subject]}
+    await admin.create(f"/apis/{GROUP}/v1/clusterrolebindings", binding)
+    user = "system:serviceaccount:default:scraper"
+    attributes = {"path": "/metrics", "verb": "get"}
+    spec = {"user": user, "nonResourceAttributes": attributes}
+    await admin.until_allowed(spec)
+
+
 def test_metrics_are_for_users_that_may_read_them(play):
     """No token, a token without the role, and one with it."""
 
@@ -34,26 +55,13 @@ def test_metrics_are_for_users_that_may_read_them(play):
         for name in ("project-manager-0", "dfw-manager-0", "lhr-manager-0"):
             plane = name.partition("-")[0]
             port = stage.platform.pods[name].port(PORT)
-            assert scraped(port, "")[0] == 401
             async with stage.stack.admin(plane) as admin:
-                accounts = "/api/v1/namespaces/default/serviceaccounts"
-                await admin.create(accounts, {"metadata": {"name": "scraper"}})
-                token = await admin.token("scraper", "default")
-                assert scraped(port, token)[0] == 403
-                group = "rbac.authorization.k8s.io"
-                subject = {"kind": "ServiceAccount", "name": "scraper", "namespace": "default"}
-                reference = {"apiGroup": group, "kind": "ClusterRole", "name": ROLE}
-                binding = {
-                    "metadata": {"name": "scraper"},
-                    "roleRef": reference,
-                    "subjects": [subject],
-                }
-                await admin.create(f"/apis/{group}/v1/clusterrolebindings", binding)
-
-            async def is_read(port: int = port, token: str = token) -> bool:
-                status, text = scraped(port, token)
-                return status == 200 and "controller_runtime_reconcile_total" in text
-
-            await stage.until(is_read, what=f"the metrics of {name}")
+                await bind(admin)
+                stranger, scraper = [await token(admin, each) for each in ("stranger", "scraper")]
+            assert scraped(port, "")[0] == 401
+            assert scraped(port, stranger)[0] == 403
+            status, text = scraped(port, scraper)
+            assert status == 200
+            assert "controller_runtime_reconcile_total" in text
 
     play(story)

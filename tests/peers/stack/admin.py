@@ -67,6 +67,21 @@ class Admin:
         token: str = _read(body)["status"]["token"]
         return token
 
+    async def until_allowed(self, spec: Document, seconds: float = 60.0) -> None:
+        """Wait until a SubjectAccessReview allows this: the server learns of roles in a moment."""
+        path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+        review = {
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SubjectAccessReview",
+            "spec": spec,
+        }
+        async with asyncio.timeout(seconds):
+            while True:
+                answer = _read(await self.transport.call("POST", path, body=_encoded(review)))
+                if answer["status"]["allowed"]:
+                    return
+                await asyncio.sleep(_PAUSE)
+
     async def until(
         self, path: str, check: Callable[[Document], bool], seconds: float = 60.0
     ) -> Document:
