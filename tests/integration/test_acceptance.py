@@ -198,9 +198,9 @@ def test_full_federation(city):
 
 
 def test_federation_ownership():
-    """The project notes where its copy is, and holds on to it; the hub's Instance has an owner there.
+    """The project notes where its copy is, and holds on to it. The hub's Instance has no owner.
 
-    It does not block its owner's deletion, as the original's did: that takes rights that no cell has.
+    In the original the hub's deployment owned it, so it was gone while its machine still stopped.
     """
 
     async def story(world: Watched) -> None:
@@ -212,7 +212,8 @@ def test_federation_ownership():
         assert mine.metadata.annotations[annotations.FEDERATION_NAMESPACE] == space
         assert finalizers.FEDERATOR in mine.metadata.finalizers
         copy = await world.client("hub").get(Instance, "web-0", space)
-        assert copy.metadata.owner_references == (there.reference(controller=True),)
+        assert copy.metadata.owner_references == ()
+        assert copy.metadata.labels[labels.DEPLOYMENT_NAME] == there.metadata.name
 
     run_story(story, CITIES)
 
@@ -260,8 +261,8 @@ def test_federation_reclaim_without_cell():
 
         await withdraw(world)
         await world.gone("hub", WorkloadDeployment, "web", space)
-        await world.gone("hub", Instance, "web-0", space)
         await world.gone(PROJECT, WorkloadDeployment, "web", "default", 310.0)
+        await world.gone("hub", Instance, "web-0", space)
         await world.gone(PROJECT, Instance, "web-0", "default")
         assert await world.instances("dfw") == ["web-0"]
 

@@ -14,7 +14,15 @@ from kubekit.api.kinds.events import Event
 from kubekit.api.meta import Object, ObjectMeta
 from kubekit.client.options import DeleteOptions
 from tests.integration.test_cells import cut
-from tests.integration.worlds import PROJECT, Watched, is_ready, run_story, with_replicas, workload
+from tests.integration.worlds import (
+    PROJECT,
+    Watched,
+    is_ready,
+    reason_of,
+    run_story,
+    with_replicas,
+    workload,
+)
 from tests.support.kubekit.stage import Write
 
 OURS: tuple[type[Object], ...] = (WorkloadDeployment, Instance, ResourceClaim, ResourceBinding)
@@ -74,6 +82,27 @@ def test_a_workload_goes_last_though_its_machines_stop_slowly():
         assert ours(await world.left(*OURS, Work)) == {}
 
     run_story(story)
+
+
+def test_the_user_sees_machines_stop():
+    """Copies outlive the hub's deployment: until the last moment the project shows the Instances."""
+
+    async def story(world: Watched) -> None:
+        await world.set_provider("dfw", stopSeconds="60")
+        await world.deploy(workload(cities=("DFW",), replicas=2))
+        space = await world.space()
+        await delete(world)
+        await world.quiet(50.0)
+        assert await world.client("hub").find(WorkloadDeployment, "web-home-dfw", space) is None
+        for plane in ("hub", PROJECT):
+            assert await world.instances(plane) == ["web-home-dfw-0", "web-home-dfw-1"]
+        for shown in (await world.user.every(Instance)).items:
+            assert reason_of(shown, "Available") == "Stopping"
+            assert reason_of(shown, "Ready") == "Stopping"
+        assert 5 < await elapsed(world) < 15
+        assert ours(await world.left(*OURS, Work)) == {}
+
+    run_story(story, cities=("DFW",))
 
 
 def test_the_end_is_seen_by_watches_alone():

@@ -29,7 +29,12 @@ from compute.controllers.cell.write_back import controller as write_back
 from compute.controllers.management import consumers, fleet_metrics
 from compute.controllers.management.admission import workload_admission
 from compute.controllers.management.federator import controller as federator
-from compute.controllers.management.hub import moves, namespaces as hub_namespaces, policies
+from compute.controllers.management.hub import (
+    copies,
+    moves,
+    namespaces as hub_namespaces,
+    policies,
+)
 from compute.controllers.management.projector import controller as projector
 from compute.controllers.management.workload import controller as workload
 from compute.providers import pods, simulated
@@ -68,6 +73,7 @@ PARTS: Final[Mapping[str, Sequence[Permission]]] = {
     "management": (
         *workload.PERMISSIONS,
         *federator.PERMISSIONS,
+        *copies.PERMISSIONS,
         *hub_namespaces.PERMISSIONS,
         *policies.PERMISSIONS,
         *moves.PERMISSIONS,

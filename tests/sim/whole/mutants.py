@@ -201,8 +201,7 @@ async def removes_the_policy_too(client, write, right=apply_writes.remove):
 def owns_by_the_hubs_uid(copy, deployment, right=projections.projection):
     made = right(copy, deployment)
     owners = tuple(
-        replace(owner, uid=copy.metadata.owner_references[0].uid)
-        for owner in made.metadata.owner_references
+        replace(owner, uid=copy.metadata.uid) for owner in made.metadata.owner_references
     )
     return replace(made, metadata=replace(made.metadata, owner_references=owners))
 
@@ -246,7 +245,7 @@ MUTANTS: Final[dict[str, Mutant]] = {
     "adds the time": Mutant(
         "deployment|instance-controller", Graft(readiness, "conditions", adds_the_time)
     ),
-    "waits for no cell": Mutant("s10", Graft(withdrawal.Withdrawal, "_awaited", later(None))),
+    "waits for no cell": Mutant("s10", Graft(withdrawal.Withdrawal, "_time_left", always(0.0))),
     "lets the Workload go first": Mutant(
         "s10", Graft(workload.WorkloadReconciler, "_remove", lets_the_workload_go_first)
     ),

@@ -20,6 +20,7 @@ from compute.api.karmada_work import (
 )
 from compute.app.links import Link, linked_client
 from compute.controllers.management.federator import controller as federator
+from compute.controllers.management.hub import copies as hub_copies
 from compute.controllers.management.planes import ManagementPlanes
 from compute.controllers.management.projector import controller as projector
 from compute.decide.federation import hub_instance
@@ -102,11 +103,11 @@ class ManagementWorld:
     async def write_back(self, ordinal: int = 0, *conditions: Condition) -> Instance:
         """Create or update the hub's copy of an Instance, as its cell does."""
         client = self.stage.client("hub", "cell")
-        owner = await self.copy()
+        await self.copy()  # a copy is created only beside its deployment
         made = cell_instance(ordinal, namespace=self.hub_namespace, uid="", generation=0)
         status = msgspec.structs.replace(made.status, conditions=conditions)
         made = msgspec.structs.replace(made, status=status)
-        wanted = hub_instance(made, owner, IDENTITY, CELL)
+        wanted = hub_instance(made, IDENTITY, CELL)
         assert isinstance(wanted, Instance)
         found = await client.find(Instance, wanted.metadata.name, self.hub_namespace)
         if found is None:
@@ -123,7 +124,7 @@ class ManagementWorld:
 
     async def show_one(self, *conditions: Condition) -> Instance:
         """The first projection of a deployment, created by the controllers."""
-        self.start(federator.controllers, projector.controllers)
+        self.start(federator.controllers, projector.controllers, hub_copies.controllers)
         await self.deploy()
         await self.project(held)
         await self.write_back(0, *conditions)

@@ -5,8 +5,8 @@ finalizer for that, so an unreachable hub never blocks the deletion of an Instan
 deleted when the hub is reachable again. The label `source-cluster` of a copy names the cell that
 wrote it, so that each cell deletes only its own.
 
-A copy is owned by the hub's deployment and created only while that exists. So what was deleted on
-the hub never returns as an orphan.
+A copy is created only while the hub's deployment exists, so what was deleted on the hub never returns.
+It has no owner there: it outlives the deployment until the machine has stopped, and the user sees that.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from compute.decide.deployment import replacements
 from compute.decide.deployment.rollup import same
 from compute.decide.federation.hub import ProjectNamespace
 from compute.decide.writes import Create, Delete, Update, Write, change
-from kubekit.api.meta import ObjectMeta, OwnerReference
+from kubekit.api.meta import ObjectMeta
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +48,7 @@ class WriteBack:
     unlinked: tuple[Unlinked, ...] = ()
 
 
-def hub_instance(
-    instance: Instance, owner: WorkloadDeployment, identity: ProjectNamespace, cell: str
-) -> Instance | Unlinked:
+def hub_instance(instance: Instance, identity: ProjectNamespace, cell: str) -> Instance | Unlinked:
     """The hub's copy of a cell's Instance: only the labels that leave the cell, spec and status.
 
     Of the annotations it has the one that shows which request to replace the Instance was fulfilled.
@@ -71,7 +69,6 @@ def hub_instance(
             namespace=instance.metadata.namespace,
             labels={key: known[key] for key in labels.WRITE_BACK} | {labels.SOURCE_CLUSTER: cell},
             annotations=replacements.recorded(instance),
-            owner_references=(_controller(owner),),
         ),
         spec=instance.spec,
         status=instance.status,
@@ -85,31 +82,31 @@ def write_back(
 
     Copies are deleted because the Instance is not listed, so the list must be a live one.
     """
-    owners = {d.metadata.name: d for d in hub.deployments if not d.deleting}
+    present = {d.metadata.name for d in hub.deployments if not d.deleting}
     copies = {_name(copy): copy for copy in hub.copies}
     writes: list[Write[Instance]] = []
     unlinked: list[Unlinked] = []
     for instance in sorted(instances, key=_name):
-        owner = owners.get(joins.deployment_name(instance))
+        deployment = joins.deployment_name(instance)
         existing = copies.get(_name(instance))
-        if owner is None or not _may_write(existing, cell):
+        if existing is None and deployment not in present:
             continue
-        desired = hub_instance(instance, owner, identity, cell)
+        if not _may_write(existing, cell):
+            continue
+        desired = hub_instance(instance, identity, cell)
         if isinstance(desired, Unlinked):
             unlinked.append(desired)
         else:
-            writes += _due(existing, desired, owner)
+            writes += _due(existing, desired)
     return WriteBack((*writes, *_withdrawn(instances, hub, cell)), tuple(unlinked))
 
 
-def _due(
-    existing: Instance | None, desired: Instance, owner: WorkloadDeployment
-) -> list[Create[Instance] | Update[Instance]]:
+def _due(existing: Instance | None, desired: Instance) -> list[Create[Instance] | Update[Instance]]:
     if existing is None:
         return [Create(desired)]
-    if existing.deleting or _is_controlled_by_another(existing, owner):
+    if existing.deleting:
         return []
-    update = change(existing, _merged(existing, desired, owner))
+    update = change(existing, _merged(existing, desired))
     return [update] if update else []
 
 
@@ -122,23 +119,15 @@ def _may_write(existing: Instance | None, cell: str) -> bool:
     return writer in (None, cell)
 
 
-def _is_controlled_by_another(copy: Instance, owner: WorkloadDeployment) -> bool:
-    """Whether another object owns the copy.
-
-    That may be an earlier deployment of the same name. Its copies are deleted with it and created again.
-    """
-    return any(
-        ref.controller and ref.uid != owner.metadata.uid for ref in copy.metadata.owner_references
-    )
-
-
-def _merged(existing: Instance, desired: Instance, owner: WorkloadDeployment) -> Instance:
-    others = [r for r in existing.metadata.owner_references if r.uid != owner.metadata.uid]
+def _merged(existing: Instance, desired: Instance) -> Instance:
+    """The copy as it should be. An earlier release let the hub's deployment own it."""
+    kind = WorkloadDeployment.RESOURCE.kind
+    others = tuple(r for r in existing.metadata.owner_references if r.kind != kind)
     metadata = msgspec.structs.replace(
         existing.metadata,
         labels=existing.metadata.labels | desired.metadata.labels,
         annotations=replacements.copied(existing, desired),
-        owner_references=(*others, *desired.metadata.owner_references),
+        owner_references=others,
     )
     status = existing.status if same(existing.status, desired.status) else desired.status
     return msgspec.structs.replace(existing, metadata=metadata, spec=desired.spec, status=status)
@@ -154,11 +143,6 @@ def _withdrawn(instances: Sequence[Instance], hub: Hub, cell: str) -> list[Delet
         and not copy.deleting
         and _name(copy) not in present
     ]
-
-
-def _controller(owner: WorkloadDeployment) -> OwnerReference:
-    """Ownership that does not block the owner's deletion: that needs rights cells do not have."""
-    return owner.reference(controller=True)
 
 
 def _name(instance: Instance) -> str:

@@ -3,6 +3,10 @@
 A request names one Instance and its copy. The Instance does not depend on the hub: while the hub is
 unreachable, a reconcile pass that has to write fails and is retried. A copy that is up to date costs
 no request.
+
+A copy outlives the hub's deployment: the project sees its machine stop. It is deleted with its
+Instance. If the deployment is gone from the hub and the Instance stays here, nothing is to be seen of
+it: its copy is deleted after a while, and not created again.
 """
 
 import asyncio
@@ -39,6 +43,8 @@ _SETTINGS: Final = ControllerSettings(longest_backoff=30.0)
 # The copies of other cells are not watched, so their deletion is polled. A copy that management assigns
 # to this cell is watched from then on.
 _CHECK_OTHER_CELL: Final = timedelta(seconds=60)
+# The engine deletes the deployment in the cell a moment after that on the hub.
+_WITHOUT_DEPLOYMENT: Final = timedelta(seconds=60)
 
 PERMISSIONS: Final = (
     *allow("cell", READ, Instance),
@@ -73,6 +79,7 @@ class WriteBackReconciler:
         self._planes = planes
         self._name = settings.name
         self._settling = SettlingTimer()
+        self._without_deployment: dict[Request, float] = {}
 
     async def reconcile(self, request: Request) -> Result:
         """Compare one Instance with its copy, unless it is about to change again."""
@@ -82,19 +89,36 @@ class WriteBackReconciler:
         copy = hub.informers.of(Instance).cache.get(*key)
         if instance is None:
             self._settling.forget(request)
+            self._without_deployment.pop(request, None)
             return await self._delete_copy(cell, hub, copy)
-        if left := self._settling.left(request, instance):
+        if not instance.deleting and (left := self._settling.left(request, instance)):
             return Result(requeue_after=left)
         identity = project_identities.identity(self._planes, cell, request.namespace)
         name = joins.deployment_name(instance)
         owner = hub.informers.of(WorkloadDeployment).cache.get(request.namespace, name)
-        if identity is None or owner is None:
+        if identity is None or (owner is None and copy is None):
             return DONE  # a watch event of the namespace or the deployment will requeue it
         if copy is None:
             return await self._create_copy(cell, hub, instance, identity)
-        seen = Hub((owner,), (copy,))
+        seen = Hub(() if owner is None else (owner,), (copy,))
         if write_back((instance,), seen, identity, self._name).writes:
             await self._update_copy(cell, hub, seen, identity, instance)
+        return await self._without(request, hub, copy, instance) if owner is None else DONE
+
+    async def _without(
+        self, request: Request, hub: Cluster, copy: Instance, instance: Instance
+    ) -> Result:
+        """Delete the copy of an Instance that stays here although the hub has no deployment of it."""
+        if instance.deleting or copy.deleting or _writer(copy) != self._name:
+            return DONE  # the copy is deleted with the Instance, or is that of another cell
+        now = asyncio.get_running_loop().time()
+        waited = timedelta(seconds=now - self._without_deployment.setdefault(request, now))
+        if waited < _WITHOUT_DEPLOYMENT:
+            return Result(requeue_after=_WITHOUT_DEPLOYMENT - waited)
+        name = joins.deployment_name(instance)
+        if await live.certain(hub, WorkloadDeployment, name, request.namespace) is None:
+            await _apply(hub.client, WriteBack((Delete(copy),)))
+        self._without_deployment.pop(request, None)
         return DONE
 
     async def _update_copy(
@@ -165,7 +189,7 @@ class SettlingTimer:
 
 
 class NewDeployments:
-    """Hub deployments that are new or created again: their Instances could not be copied before.
+    """Hub deployments that are new, created again, or gone: that decides whether Instances are copied.
 
     Other changes of a deployment are frequent and do not matter here, so they requeue nothing.
     """
@@ -175,12 +199,13 @@ class NewDeployments:
         self._uids: dict[tuple[ClusterName, str, str], str] = {}
 
     def requests(self, cluster: ClusterName, deployment: WorkloadDeployment) -> Iterable[Request]:
-        """The Instances of a deployment that has another uid than before."""
+        """The Instances of a deployment that has another uid than before, or none."""
         meta = deployment.metadata
         key = cluster, meta.namespace, meta.name
         known = self._planes.hub.get(cluster).informers.of(WorkloadDeployment).cache
         if (meta.namespace, meta.name) not in known:
-            self._uids.pop(key, None)
+            if self._uids.pop(key, None) is not None:
+                yield from self._instances(meta.namespace, meta.name)
         elif self._uids.get(key) != meta.uid:
             self._uids[key] = meta.uid
             yield from self._instances(meta.namespace, meta.name)

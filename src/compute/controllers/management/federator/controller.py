@@ -12,7 +12,7 @@ from typing import Any, Final
 from compute.api import karmada, labels, names
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.karmada_work import ResourceBinding, Work
-from compute.api.permissions import READ, WRITE, allow, events
+from compute.api.permissions import READ, WATCH, WRITE, allow, events
 from compute.api.quota import ResourceClaim
 from compute.api.reasons import Reason
 from compute.controllers.management.apply_writes import save
@@ -46,7 +46,7 @@ from kubekit.runtime import live
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.controller import Controller
 from kubekit.runtime.controller_factory import ControllerFactory
-from kubekit.runtime.requests import DONE, Request, Result
+from kubekit.runtime.requests import DONE, ClusterName, Request, Result
 from kubekit.runtime.sources import Source, mapped, own
 
 NAME: Final = "federator"
@@ -57,14 +57,14 @@ PERMISSIONS: Final = (
     *allow("project", (*READ, "patch"), WorkloadDeployment),
     *allow("project", ("patch",), WorkloadDeployment, subresource="status"),
     *allow("project", READ, Namespace),
-    *allow("project", ("list",), Instance),
+    *allow("project", WATCH, Instance),
     *allow("project", ("get",), ResourceClaim),
     *events("project"),
     *allow("hub", (*READ, "create", "patch"), Namespace),
     *allow("hub", (*READ, *WRITE), WorkloadDeployment),
     *allow("hub", ("get", "create", "patch"), karmada.PropagationPolicy),
     *allow("hub", READ, ResourceBinding, Work, karmada.MemberCluster),
-    *allow("hub", ("list",), Instance),
+    *allow("hub", WATCH, Instance),
     *allow("hub", ("get",), Lease),
 )
 
@@ -233,12 +233,20 @@ def _sources(planes: ManagementPlanes) -> Sequence[Source[Any]]:
     def content(hub: Cluster, changed: Namespace) -> Iterable[Request]:
         return _of_namespace(hub, changed, planes)
 
+    def to_deleted(name: ClusterName, projection: Instance) -> Iterable[Request]:
+        project = planes.projects.find(name)
+        return () if project is None else teardown_check.of_projection(project, projection)
+
     return [
         own(WorkloadDeployment, planes.projects),
         mapped(WorkloadDeployment, planes.hub, from_hub(planes.hub, _of_copy)),
         mapped(Namespace, planes.hub, from_hub(planes.hub, content)),
         mapped_on_change(ResourceBinding, planes.hub, from_hub(planes.hub, _of_binding), placement),
         mapped_on_change(Work, planes.hub, from_hub(planes.hub, teardown_check.of_work), presence),
+        mapped_on_change(
+            Instance, planes.hub, from_hub(planes.hub, teardown_check.of_instance), presence
+        ),
+        mapped_on_change(Instance, planes.projects, to_deleted, presence),
         mapped_on_change(
             karmada.MemberCluster, planes.hub, from_hub(planes.hub, _of_cell), readiness
         ),

@@ -1,10 +1,14 @@
 """What is left of a deployment whose hub copy is deleted: in its cells, and between hub and cells.
 
-    binding, Works         deleted by the engine; a Work is gone once its cell has nothing left
-    copies, projections    deleted by other controllers, as claims are: checked last
+    binding, Works         deleted by the engine; Karmada does not wait for what the cell has left
+    copies, projections    deleted with their Instance, once its machine has stopped
+    claims                 deleted before their Instance, or with their slot
 
 A machine takes time to stop, and a deployment is gone only when its machines are. An unreachable
 cell is not waited for: it deletes its objects when it is reachable again.
+
+Watch events report the end of all but the claims. So the caches are asked first, and the server only
+once they show nothing that is left.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,9 +23,11 @@ from compute.api.conditions import NeighbourCondition
 from compute.api.karmada_work import ResourceBinding, Work
 from compute.api.quota import ResourceClaim
 from compute.controllers.management.federator.deployment_link import DeploymentLink
+from compute.controllers.management.hub.copies import copies_of
 from compute.controllers.management.hub.origins import original_of
+from compute.controllers.management.hub.reachability import is_reachable
+from compute.decide import joins
 from compute.decide.conditions import find
-from compute.decide.federation.scheduling import is_ready
 from kubekit.api.meta import Object, ObjectMeta
 from kubekit.api.resource import Resource
 from kubekit.client.client import Client
@@ -32,18 +38,28 @@ from kubekit.runtime.watching.cache import Cache
 
 _BINDING: Final = "binding"
 _DELETING: Final = "deleting"
+_SHOWN: Final = "shown"
 _KIND: Final[Resource] = WorkloadDeployment.RESOURCE
 # The annotations in which Karmada names the binding of a Work.
 _BOUND_NAME: Final = "resourcebinding.karmada.io/name"
 _BOUND_NAMESPACE: Final = "resourcebinding.karmada.io/namespace"
 
 
+async def is_waiting(link: DeploymentLink, hub_namespace: str) -> bool:
+    """Whether the caches show a Work of a reachable cell, a copy or a projection of an Instance.
+
+    Copies of unreachable cells are deleted by `compute.controllers.management.hub.copies`.
+    """
+    if any([await is_reachable(link.hub, cell) for cell in holders(link, hub_namespace)]):
+        return True
+    shown = _projections(link.project).keys_by(_SHOWN, f"{link.namespace}/{link.name}")
+    return bool(shown or copies_of(link.hub, hub_namespace, link.name))
+
+
 async def has_works(
     link: DeploymentLink, deployment: WorkloadDeployment, hub_namespace: str
 ) -> bool:
-    """Whether a binding or a Work of a reachable cell exists. A watch event reports their end."""
-    if any([await _is_reachable(link.hub, cell) for cell in holders(link, hub_namespace)]):
-        return True
+    """Whether a binding or a Work of a reachable cell exists, read live."""
     client = link.hub.client
     if await client.find(ResourceBinding, _binding(link.name), hub_namespace) is not None:
         return True
@@ -51,7 +67,7 @@ async def has_works(
     name = names.work(hub_namespace, link.name, _KIND.kind)
     for cell in _cells_of(link.hub, deployment.spec.city_code):
         work = await client.find(Work, name, names.execution_namespace(cell))
-        if work is not None and await _is_reachable(link.hub, cell):
+        if work is not None and await is_reachable(link.hub, cell):
             return True
     return False
 
@@ -59,19 +75,17 @@ async def has_works(
 async def has_instances_or_claims(
     link: DeploymentLink, deployment: WorkloadDeployment, hub_namespace: str
 ) -> bool:
-    """Whether a reachable cell still has Instances or claims. No watch event reports their end."""
-    project, hub = link.project.client, link.hub.client
-    for client, namespace in ((hub, hub_namespace), (project, link.namespace)):
-        instances = await _instances(client, namespace, link)
-        cells = dict.fromkeys(map(_source_cluster, instances))  # in order: each may be read
-        if any([await _is_reachable(link.hub, cell) for cell in cells]):
-            return True
+    """Whether a reachable cell still has Instances or claims, read live."""
+    instances = await _instances(link.hub.client, hub_namespace, link)
+    cells = dict.fromkeys(map(_source_cluster, instances))  # in order: each may be read
+    if any([await is_reachable(link.hub, cell) for cell in cells]):
+        return True
     for ordinal in _ordinals(deployment):
         name = names.claim(names.instance(link.name, ordinal))
-        claim = await project.find(ResourceClaim, name, link.namespace)
+        claim = await link.project.client.find(ResourceClaim, name, link.namespace)
         if claim is None or not _is_claim_of(claim, hub_namespace):
             continue
-        if await _is_reachable(link.hub, _source_cluster(claim)):
+        if await is_reachable(link.hub, _source_cluster(claim)):
             return True
     return False
 
@@ -111,9 +125,36 @@ def of_binding(hub: Cluster, binding: ResourceBinding) -> Iterable[Request]:
     return _original(hub, Object(api_version=bound.api_version, kind=bound.kind, metadata=meta))
 
 
+def of_instance(hub: Cluster, copy: Instance) -> Iterable[Request]:
+    """The deployment of an Instance on the hub, if it is deleted there."""
+    namespace, name = copy.metadata.namespace, joins.deployment_name(copy)
+    if (namespace, name) in hub.informers.of(WorkloadDeployment).cache:
+        return ()
+    meta = ObjectMeta(name=name, namespace=namespace, labels=copy.metadata.labels)
+    return _original(hub, Object(api_version=copy.api_version, kind=_KIND.kind, metadata=meta))
+
+
+def of_projection(project: Cluster, projection: Instance) -> Iterable[Request]:
+    """The deployment of an Instance of a project, if it is deleted."""
+    namespace, name = projection.metadata.namespace, joins.deployment_name(projection)
+    deployment = project.informers.of(WorkloadDeployment).cache.get(namespace, name)
+    if deployment is not None and deployment.deleting:
+        yield Request(project.name, namespace, name)
+
+
 def _original(hub: Cluster, copy: Object) -> tuple[Request, ...]:
     original = original_of(hub, copy)
     return () if original is None else (original,)
+
+
+def _projections(project: Cluster) -> Cache[Instance]:
+    cache = project.informers.of(Instance).cache
+    cache.add_index(_SHOWN, _shown_key)
+    return cache
+
+
+def _shown_key(projection: Instance) -> Iterable[str]:
+    return (f"{projection.metadata.namespace}/{joins.deployment_name(projection)}",)
 
 
 def _works(hub: Cluster) -> Cache[Work]:
@@ -151,18 +192,6 @@ def _cells_of(hub: Cluster, city: str) -> list[str]:
     members = hub.informers.of(karmada.MemberCluster).cache.list()
     label = labels.TOPOLOGY_CITY_CODE
     return [cell.metadata.name for cell in members if cell.metadata.labels.get(label) == city]
-
-
-async def _is_reachable(hub: Cluster, cell: str) -> bool:
-    """Whether a cell is reachable, and so can delete its objects.
-
-    Only a live read can show that it is unreachable: since the cache was updated it may be reachable
-    again, with running machines.
-    """
-    member = hub.informers.of(karmada.MemberCluster).cache.get("", cell)
-    if member is None or not is_ready(member):
-        member = await hub.client.find(karmada.MemberCluster, cell) if cell else None
-    return member is not None and is_ready(member)
 
 
 def _source_cluster(obj: Object) -> str:

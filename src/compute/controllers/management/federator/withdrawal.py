@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
@@ -36,6 +37,14 @@ _CELL_TIMEOUT: Final = 300.0  # seconds
 _FORGET_AFTER: Final = 24 * 3600.0  # seconds after which the start of a deletion is forgotten
 
 
+@dataclass(frozen=True, slots=True)
+class _Removed:
+    """Whether our copy is gone from a hub namespace, and whether another deployment has its name there."""
+
+    is_gone: bool
+    has_other: bool = False
+
+
 class Withdrawal:
     """Deletes copies on the hub, and then removes the finalizer of their originals."""
 
@@ -49,12 +58,15 @@ class Withdrawal:
         if finalizers.FEDERATOR not in deployment.metadata.finalizers:
             return DONE
         namespaces = await _hub_namespaces(link, deployment)
-        if not all([await _is_gone(link, deployment, each) for each in namespaces]):
+        left = self._time_left(deployment.metadata.uid)
+        if any([await _is_awaited(link, deployment, each, left) for each in namespaces]):
+            return Result(requeue_after=timedelta(seconds=left)) if left > 0 else DONE
+        states = {each: await _removed(link, deployment, each) for each in namespaces}
+        if not all(state.is_gone for state in states.values()):
             return DONE
-        ours = [each for each in namespaces if not await _has_other(link, each)]
-        awaited = await self._awaited(link, deployment, ours)
-        if awaited is not None:
-            return awaited
+        ours = [namespace for namespace, state in states.items() if not state.has_other]
+        if left > 0 and any([await _has_remains(link, deployment, each) for each in ours]):
+            return _SOON
         unreachable = [cell for each in ours for cell in teardown_check.holders(link, each)]
         await self._release(link, deployment, unreachable)
         return DONE
@@ -76,24 +88,6 @@ class Withdrawal:
         namespace = await live.certain(link.project, Namespace, link.namespace)
         if namespace is not None and names.hub_namespace(namespace.metadata.uid) == hub_namespace:
             await _remove(link, strays)
-
-    async def _awaited(
-        self, link: DeploymentLink, deployment: WorkloadDeployment, namespaces: list[str]
-    ) -> Result | None:
-        """When to requeue while cells still have objects of a deployment; None once they have none."""
-        left = self._time_left(deployment.metadata.uid)
-        if left <= 0:
-            return None
-        if any([await teardown_check.has_works(link, deployment, each) for each in namespaces]):
-            return Result(requeue_after=timedelta(seconds=left))
-        if any(
-            [
-                await teardown_check.has_instances_or_claims(link, deployment, each)
-                for each in namespaces
-            ]
-        ):
-            return _SOON
-        return None
 
     def _time_left(self, uid: str) -> float:
         """How many seconds longer to wait for the cells of a deleted deployment."""
@@ -134,28 +128,37 @@ async def _hub_namespaces(link: DeploymentLink, deployment: WorkloadDeployment) 
     return [each for each in dict.fromkeys((annotated, derived)) if each]
 
 
-async def _is_gone(
-    link: DeploymentLink, deployment: WorkloadDeployment, hub_namespace: str
+async def _is_awaited(
+    link: DeploymentLink, deployment: WorkloadDeployment, hub_namespace: str, left: float
 ) -> bool:
-    """Delete the copy in a hub namespace. Return whether it is gone."""
+    """Whether the caches show something that is still to go. Its watch event will requeue this."""
     cached = link.hub.informers.of(WorkloadDeployment).cache.get(hub_namespace, link.name)
-    if cached and cached.deleting and is_copy(cached, deployment, link.project_name):
-        return False  # the watch event of its deletion requeues this
+    if cached is not None and is_copy(cached, deployment, link.project_name):
+        return cached.deleting
+    return left > 0 and cached is None and await teardown_check.is_waiting(link, hub_namespace)
+
+
+async def _removed(
+    link: DeploymentLink, deployment: WorkloadDeployment, hub_namespace: str
+) -> _Removed:
+    """Delete the copy in a hub namespace, and return what is there."""
     copy = await live.certain(link.hub, WorkloadDeployment, link.name, hub_namespace)
     step = finalization(deployment, copy, link.project_name)
     if isinstance(step, DeleteHub) and copy is not None:
         # The original is read after the copy: so the copy is not of a later deployment of this name.
-        if await live.same(link.project.client, deployment) is None:
-            return False  # a watch event will requeue it
-        await remove(link.hub.client, Delete(copy))
-        copy = await live.certain(link.hub, WorkloadDeployment, link.name, hub_namespace)
-        step = finalization(deployment, copy, link.project_name)
-    return isinstance(step, ReleaseFinalizer)
+        if await live.same(link.project.client, deployment) is not None:
+            await remove(link.hub.client, Delete(copy))
+        return _Removed(is_gone=False)  # a watch event will requeue it
+    return _Removed(is_gone=isinstance(step, ReleaseFinalizer), has_other=copy is not None)
 
 
-async def _has_other(link: DeploymentLink, hub_namespace: str) -> bool:
-    """Whether another deployment has the name there now: its bindings and Works are not ours."""
-    return await link.hub.client.find(WorkloadDeployment, link.name, hub_namespace) is not None
+async def _has_remains(
+    link: DeploymentLink, deployment: WorkloadDeployment, hub_namespace: str
+) -> bool:
+    """Whether a reachable cell still has something of the deployment."""
+    return await teardown_check.has_works(
+        link, deployment, hub_namespace
+    ) or await teardown_check.has_instances_or_claims(link, deployment, hub_namespace)
 
 
 async def _remove(link: DeploymentLink, copies: list[WorkloadDeployment]) -> None:

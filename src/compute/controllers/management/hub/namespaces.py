@@ -14,7 +14,7 @@ from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.permissions import READ, WATCH, allow
 from compute.api.resource_manager import Project
 from compute.controllers.management.apply_writes import remove
-from compute.controllers.management.hub import moves, policies
+from compute.controllers.management.hub import copies, moves, policies
 from compute.controllers.management.hub.origins import engaged_as, from_hub
 from compute.controllers.management.planes import ACROSS_PLANES, ManagementPlanes
 from compute.controllers.management.predicates import mapped_on_change, presence
@@ -47,13 +47,14 @@ PERMISSIONS: Final = (
 
 
 def controllers(planes: ManagementPlanes, factory: ControllerFactory) -> list[Controller]:
-    """The controllers of the hub's namespaces, and of the policies and the moves in them."""
+    """The controllers of the hub's namespaces, and of the policies, moves and copies in them."""
     reconciler, sources = HubNamespaces(planes), _sources(planes)
     controller = factory.controller(NAME, reconciler, planes.hub, sources, ACROSS_PLANES)
     return [
         controller,
         *policies.controllers(planes, factory),
         *moves.controllers(planes, factory),
+        *copies.controllers(planes, factory),
     ]
 
 
@@ -96,10 +97,10 @@ async def _is_cleared(hub: Cluster, hub_namespace: str) -> bool:
     deployments = await hub.client.every(WorkloadDeployment, hub_namespace)
     for orphan in orphaned_deployments(deployments.items, ()):
         await remove(hub.client, orphan)
-    copies = await hub.client.every(Instance, hub_namespace)
-    for copy in orphaned_copies(copies.items, deployments.items):
+    instances = await hub.client.every(Instance, hub_namespace)
+    for copy in orphaned_copies(instances.items, deployments.items):
         await remove(hub.client, copy)
-    lists = (deployments, copies)
+    lists = (deployments, instances)
     return not any(listed.items or listed.unreadable for listed in lists)
 
 

@@ -57,14 +57,13 @@ def test_an_instance_is_due_while_its_record_is_not_the_stamp_of_its_slot(record
 @pytest.mark.parametrize("stamp", [None, NOON])
 def test_copies_have_the_record_and_no_other_annotation_of_the_cell(stamp):
     """What the cell notes for itself stays there."""
-    owner = deployment()
     known = dict.fromkeys(labels.WRITE_BACK, "x")
     there = with_meta(noted(stamp, node="node-1"), labels=known)
-    copy = hub_instance(there, owner, IDENTITY, "dfw")
+    copy = hub_instance(there, IDENTITY, "dfw")
     assert isinstance(copy, Instance)
     expected = {} if stamp is None else {annotations.REPLACED_AT: stamp}
     assert copy.metadata.annotations == expected
-    assert projection(copy, owner).metadata.annotations == expected
+    assert projection(copy, deployment()).metadata.annotations == expected
 
 
 def test_a_copy_follows_the_record_and_keeps_what_others_wrote():

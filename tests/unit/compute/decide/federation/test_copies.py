@@ -25,11 +25,12 @@ from tests.support.compute.federation_builders import (
 OWNER = on_hub()
 READY = condition(ConditionType.READY)
 AVAILABLE = condition(ConditionType.AVAILABLE)
+STOPPING = condition(ConditionType.READY, "False", "Stopping")
 
 
 def copy_of(of: Instance | None = None, cell: str = CELL, **meta) -> Instance:
     """A copy as the hub keeps it."""
-    made = hub_instance(of or cell_instance(), OWNER, IDENTITY, cell)
+    made = hub_instance(of or cell_instance(), IDENTITY, cell)
     assert isinstance(made, Instance)
     return with_meta(made, **({"uid": f"copy-{made.metadata.name}"} | meta))
 
@@ -41,7 +42,7 @@ def back(instances, *copies: Instance, deployments=(OWNER,)) -> WriteBack:
 def test_a_copy_has_what_may_leave_the_cell():
     """The listed labels, the cell's name, spec and status; never the template's own labels."""
     of = cell_instance(conditions=(READY,))
-    got = hub_instance(of, OWNER, IDENTITY, CELL)
+    got = hub_instance(of, IDENTITY, CELL)
 
     assert isinstance(got, Instance)
     assert got.metadata == ObjectMeta(
@@ -59,24 +60,24 @@ def test_a_copy_has_what_may_leave_the_cell():
             labels.INSTANCE_INDEX: "0",
             labels.SOURCE_CLUSTER: CELL,
         },
-        owner_references=(
-            OwnerReference(
-                api_version="compute.datumapis.com/v1alpha",
-                kind="WorkloadDeployment",
-                name="web-home-dfw",
-                uid="hub-web-home-dfw",
-                controller=True,
-            ),
-        ),
     )
     assert (got.spec, got.status) == (of.spec, of.status)
 
 
-def test_w63_a_copy_does_not_block_its_owners_deletion():
-    """Blocking needs rights on the owner that cells do not have."""
-    (owner,) = copy_of().metadata.owner_references
+def test_w63_a_copy_has_no_owner():
+    """It outlives the hub's deployment, and blocks no deletion, for which cells have no rights."""
+    assert copy_of().metadata.owner_references == ()
 
-    assert owner.block_owner_deletion is None
+
+def test_a_copy_is_written_to_the_end_without_its_deployment():
+    """The user sees the machine stop; but no copy is created that the hub has no deployment of."""
+    stopping = cell_instance(conditions=(STOPPING,))
+    without = Hub((), (copy_of(),))
+
+    (got,) = write_back((stopping,), without, IDENTITY, CELL).writes
+    assert isinstance(got, Update)
+    assert got.desired.status.conditions == (STOPPING,)
+    assert write_back((stopping,), Hub(), IDENTITY, CELL) == WriteBack()
 
 
 @pytest.mark.parametrize("missing", ["WORKLOAD_UID", "DEPLOYMENT_NAME", "CITY_CODE"])
@@ -103,12 +104,13 @@ def test_an_instance_of_no_deployment_is_not_copied():
     [(), (on_hub(deletion_timestamp=NOW),), (on_hub(original("other")),)],
     ids=["gone", "going", "another"],
 )
-def test_nothing_is_copied_without_an_owner(deployments):
-    """What the hub gave up does not come back: not made, and not updated either."""
+def test_nothing_is_copied_without_a_deployment(deployments):
+    """What the hub gave up does not come back. What is there is written until it is deleted."""
     ready = cell_instance(conditions=(READY,))
 
     assert back([ready], deployments=deployments) == WriteBack()
-    assert back([ready], copy_of(), deployments=deployments) == WriteBack()
+    (written,) = back([ready], copy_of(), deployments=deployments).writes
+    assert isinstance(written, Update)
 
 
 def test_a_copy_is_made_and_follows_its_instance():
@@ -171,24 +173,16 @@ def test_w62_two_cells_do_not_fight_over_a_copy():
 
 
 def test_a_copy_of_the_original_is_adopted():
-    """A copy without owner or cell gets both, and keeps the owners it had."""
+    """A copy without a cell gets one. The owner that an earlier release gave it is removed, no other."""
     other = OwnerReference(api_version="v1", kind="ConfigMap", name="x", uid="other")
-    old = with_meta(labelled(copy_of(), SOURCE_CLUSTER=None), owner_references=(other,))
+    owners = (OWNER.reference(controller=True), other)
+    old = with_meta(labelled(copy_of(), SOURCE_CLUSTER=None), owner_references=owners)
     (got,) = back([cell_instance()], old).writes
 
     assert isinstance(got, Update)
     assert got.desired.metadata.labels == copy_of().metadata.labels
-    assert got.desired.metadata.owner_references == (other, *copy_of().metadata.owner_references)
+    assert got.desired.metadata.owner_references == (other,)
     assert back([cell_instance()], got.desired) == WriteBack()
-
-
-def test_a_copy_controlled_by_someone_else_is_left_alone():
-    """The copies of an earlier deployment of the same name are deleted with it, and then created again."""
-    (owner,) = copy_of().metadata.owner_references
-    before = msgspec.structs.replace(owner, uid="earlier")
-    stored = copy_of(owner_references=(before,))
-
-    assert back([cell_instance(conditions=(READY,))], stored) == WriteBack()
 
 
 def test_a_copy_on_its_way_out_is_waited_for():

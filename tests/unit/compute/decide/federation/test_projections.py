@@ -17,7 +17,6 @@ from tests.support.compute.federation_builders import (
     applied,
     cell_instance,
     labelled,
-    on_hub,
     original,
     with_meta,
 )
@@ -29,7 +28,7 @@ READY = condition(ConditionType.READY)
 def copy(ordinal: int = 0, name: str = "web-home-dfw", **changes) -> Instance:
     """A copy on the hub."""
     of = cell_instance(ordinal, name, **changes)
-    made = hub_instance(of, on_hub(original(name)), IDENTITY, CELL)
+    made = hub_instance(of, IDENTITY, CELL)
     assert isinstance(made, Instance)
     return with_meta(made, uid=f"copy-{ordinal}")
 

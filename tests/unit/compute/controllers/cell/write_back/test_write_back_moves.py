@@ -12,7 +12,16 @@ from compute.api.karmada_work import (
 )
 from kubekit.api.meta import ObjectMeta, with_metadata
 from kubekit.client.options import DeleteOptions
-from tests.support.compute.cell_rig import CELL, NAME, NAMESPACE, Rig, is_ready, on_a_cell
+from tests.support.compute.builders import condition
+from tests.support.compute.cell_rig import (
+    CELL,
+    NAME,
+    NAMESPACE,
+    Rig,
+    is_ready,
+    on_a_cell,
+    status_and_reason,
+)
 
 OTHER = "cell-two"
 
@@ -137,8 +146,8 @@ def test_a_copy_that_moved_away_is_not_deleted(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_a_copy_of_an_earlier_deployment_is_deleted_and_created_again(tmp_path):
-    """A copy with another controller is left alone, even under the same name."""
+def test_a_copy_stays_when_the_deployment_is_created_again(tmp_path):
+    """It shows the machine that runs here, whichever deployment of the name the hub has."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -150,9 +159,53 @@ def test_a_copy_of_an_earlier_deployment_is_deleted_and_created_again(tmp_path):
         await rig.upstairs.delete(old, DeleteOptions(propagation="Background"))
         await rig.stage.gone("hub", WorkloadDeployment, "web-home-dfw", NAMESPACE)
         metadata = ObjectMeta(name="web-home-dfw", namespace=NAMESPACE)
-        new = await rig.upstairs.create(replace(here, metadata=metadata))
+        await rig.upstairs.create(replace(here, metadata=metadata))
+        await rig.stage.quiet(120.0)
 
-        fresh = await copied(rig, lambda c: c.metadata.uid != first.metadata.uid)
-        assert fresh.metadata.owner_references[0].uid == new.metadata.uid
+        assert await copied(rig) == first
+
+    on_a_cell(tmp_path, story)
+
+
+def test_a_copy_outlives_its_deployment_until_the_machine_has_stopped(tmp_path):
+    """The project sees that it is stopping, and then that it is gone."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.running()
+        await copied(rig, is_ready)
+        owner = await rig.upstairs.get(WorkloadDeployment, "web-home-dfw", NAMESPACE)
+        await rig.upstairs.delete(owner, DeleteOptions(propagation="Background"))
+        await rig.delete()
+        await rig.report(condition("Available", "False", "Stopping", "it stops"))
+        await copied(rig, lambda c: status_and_reason(c, "Available") == ("False", "Stopping"))
+        await rig.stage.quiet(600.0)
+        await copied(rig, lambda c: status_and_reason(c, "Available") == ("False", "Stopping"))
+
+        await rig.stop_machine()
+        await no_copy(rig, seconds=1.0)
+
+    on_a_cell(tmp_path, story)
+
+
+def test_an_instance_that_stays_without_a_deployment_on_the_hub_loses_its_copy(tmp_path):
+    """Nothing of what the hub gave up is to be seen there: it goes after a while, and stays away."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.running()
+        await copied(rig, is_ready)
+        owner = await rig.upstairs.get(WorkloadDeployment, "web-home-dfw", NAMESPACE)
+        await rig.upstairs.delete(owner, DeleteOptions(propagation="Background"))
+        await rig.stage.quiet(59.0)
+        await copied(rig, is_ready)
+        await no_copy(rig, seconds=2.0)
+        await rig.report(condition("Available", "False", "InstanceCrashing", "again"))
+        await rig.stage.quiet(600.0)
+
+        assert await rig.upstairs.find(Instance, NAME, NAMESPACE) is None
+        assert not (await rig.seen()).deleting
 
     on_a_cell(tmp_path, story)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.controllers.management.federator import controller as federator
+from compute.controllers.management.hub import copies
 from compute.controllers.management.projector import controller as projector
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import ObjectMeta
@@ -63,7 +64,7 @@ def test_a_namespace_can_be_deleted_with_its_projections(tmp_path):
     async def story(on: ManagementWorld) -> None:
         shop = on.stage.client("shop")
         hub_namespace = await hub_namespace_of(on.stage, PROJECT, "team")
-        on.start(federator.controllers, projector.controllers)
+        on.start(federator.controllers, projector.controllers, copies.controllers)
         await shop.create(with_meta(original(), namespace="team", uid="", generation=0))
         await on.stage.named("hub", WorkloadDeployment, WEB, hub_namespace)
         copy = instance(0, namespace=hub_namespace, uid="", generation=0, labels=upstream("team"))
