@@ -260,6 +260,16 @@ def test_webhooks_are_those_that_the_code_serves(name):
     assert issuer["kind"] == "ClusterIssuer" or is_own
 
 
+def test_a_replica_that_ends_answers_the_webhooks_that_are_on_their_way():
+    """An API server that does not know yet that it ends would refuse the user's Workload."""
+    serving = [name for name in RUNNING if of(overlay(name), "ValidatingWebhookConfiguration")]
+    for name in serving:
+        (deployment,) = of(overlay(name), "Deployment")
+        pause = container(name)["lifecycle"]["preStop"]["sleep"]["seconds"]
+        assert 0 < pause < deployment["spec"]["template"]["spec"]["terminationGracePeriodSeconds"]
+    assert serving
+
+
 def test_namespaces_of_the_hub_stay_there():
     """Karmada would create each in every cell, and delete it there with that of the hub."""
     namespaces = of(overlay("hub"), "Namespace")
