@@ -73,7 +73,7 @@ class LoadedCertificate:
 def load_certificate(pem: PemFiles, source: str) -> LoadedCertificate:
     """The certificate in a context of its own. It raises `TlsRefused`."""
     leaf = _leaf(pem.certificate, source)
-    if leaf.public_key() != _public_key(pem.key, source):
+    if _certified_key(leaf, source) != _public_key(pem.key, source):
         raise TlsRefused(f"{source}: the certificate and the key do not belong together")
     context = _listening_context()
     try:
@@ -93,6 +93,13 @@ def _leaf(pem: bytes, source: str) -> x509.Certificate:
     except ValueError as problem:
         message = f"{source}: there is no certificate in PEM form in it"
         raise TlsRefused(message) from problem
+
+
+def _certified_key(leaf: x509.Certificate, source: str) -> object:
+    try:
+        return leaf.public_key()
+    except (ValueError, UnsupportedAlgorithm) as problem:
+        raise TlsRefused(f"{source}: the certificate has a key of an unknown kind") from problem
 
 
 def _public_key(pem: bytes, source: str) -> object:

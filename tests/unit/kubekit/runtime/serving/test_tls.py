@@ -55,6 +55,13 @@ def seen(peer: Peer) -> bytes:
     return found
 
 
+def with_unknown_key(pem: bytes) -> bytes:
+    """The certificate with a key of a kind that does not exist."""
+    known, unknown = (bytes.fromhex(f"06072a8648ce3d02{last}") for last in ("01", "7f"))
+    assert known in der(pem)
+    return ssl.DER_cert_to_PEM_cert(der(pem).replace(known, unknown)).encode()
+
+
 def der(pem: bytes) -> bytes:
     return ssl.PEM_cert_to_DER_cert(pem.decode())
 
@@ -180,6 +187,10 @@ def test_files_that_cannot_serve_are_refused_at_the_start(tmp_path, authority):
     certificate, _ = authority.issue("a")
     write(tmp_path, (certificate, key_pem(ec.generate_private_key(ec.SECP256R1()), b"secret")))
     with pytest.raises(TlsRefused, match="the key has a password"):
+        TlsFiles(paths)
+    certificate, key = authority.issue("a")
+    write(tmp_path, (with_unknown_key(certificate), key))
+    with pytest.raises(TlsRefused, match="the certificate has a key of an unknown kind"):
         TlsFiles(paths)
     write(tmp_path, authority.issue("a"))
     (tmp_path / "ca.crt").write_bytes(b"nothing")
