@@ -103,12 +103,16 @@ class WriteBackReconciler:
         seen = Hub(() if owner is None else (owner,), (copy,))
         if write_back((instance,), seen, identity, self._name).writes:
             await self._update_copy(cell, hub, seen, identity, instance)
-        return await self._without(request, hub, copy, instance) if owner is None else DONE
+        return await self._without(request, hub, seen, instance)
 
     async def _without(
-        self, request: Request, hub: Cluster, copy: Instance, instance: Instance
+        self, request: Request, hub: Cluster, seen: Hub, instance: Instance
     ) -> Result:
         """Delete the copy of an Instance that stays here although the hub has no deployment of it."""
+        (copy,) = seen.copies
+        if seen.deployments:
+            self._without_deployment.pop(request, None)
+            return DONE
         if instance.deleting or copy.deleting or _writer(copy) != self._name:
             return DONE  # the copy is deleted with the Instance, or is that of another cell
         now = asyncio.get_running_loop().time()

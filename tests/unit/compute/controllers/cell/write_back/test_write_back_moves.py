@@ -159,9 +159,12 @@ def test_a_copy_stays_when_the_deployment_is_created_again(tmp_path):
         await rig.upstairs.delete(old, DeleteOptions(propagation="Background"))
         await rig.stage.gone("hub", WorkloadDeployment, "web-home-dfw", NAMESPACE)
         metadata = ObjectMeta(name="web-home-dfw", namespace=NAMESPACE)
-        await rig.upstairs.create(replace(here, metadata=metadata))
+        again = await rig.upstairs.create(replace(here, metadata=metadata))
         await rig.stage.quiet(120.0)
+        assert await copied(rig) == first
 
+        await rig.upstairs.delete(again, DeleteOptions(propagation="Background"))
+        await rig.stage.quiet(59.0)
         assert await copied(rig) == first
 
     on_a_cell(tmp_path, story)
