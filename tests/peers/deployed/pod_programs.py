@@ -11,7 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +67,19 @@ class PodProgram:
         }
         program = str(Path(sys.executable).with_name(words[0]))
         return Program(self.place.name, [program, *map(real, words[1:])], environment)
+
+    def refresh(self, objects: Iterable[Document]) -> None:
+        """Bring the files of Secrets up to date, as a kubelet does for a Pod that runs."""
+        self.place = replace(self.place, objects=objects)
+        volumes = {each["name"]: each for each in self._pod.get("volumes", ())}
+        for mount in self._container.get("volumeMounts", ()):
+            if "secret" not in volumes[mount["name"]]:
+                continue
+            folder = self.place.folder / mount["mountPath"].strip("/")
+            for name, content in self._files(volumes[mount["name"]]):
+                if (folder / name).read_bytes() != content:
+                    (folder / f".{name}").write_bytes(content)
+                    (folder / f".{name}").replace(folder / name)
 
     def url(self, probe: str) -> str:
         """The URL of a probe: readinessProbe or livenessProbe."""
