@@ -22,7 +22,7 @@ from compute.controllers.cell.instance.quota_gate import ReleasedClaims
 from compute.controllers.cell.instance.quota_metrics import quota_metrics
 from compute.controllers.cell.planes import CellPlanes, CellSettings
 from compute.decide import quota
-from kubekit.api.errors import NotFound
+from kubekit.api.errors import Forbidden, NotFound
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import Object
 from kubekit.client.options import ListOptions
@@ -40,6 +40,7 @@ _BY_DEPLOYMENT: Final = "the deployment of its slot"
 _SETTINGS: Final = ControllerSettings(workers=1, longest_backoff=60.0)
 # A slot is empty for a moment only. No watch event reports a slot that is removed while it is empty.
 _EMPTY_SLOT: Final = timedelta(seconds=15)
+_CLAIM_LEFT: Final = Result(requeue_after=timedelta(seconds=30))
 
 PERMISSIONS: Final = (
     *allow("cell", READ, Instance, WorkloadDeployment),
@@ -170,6 +171,8 @@ class ProjectVisits:
     A project is engaged when an Instance needs it. Without this check a claim would leak in a
     project that no Instance needs any more. A cell has the namespaces of all projects, even
     of those without Instances in it, so a project without claims is disengaged again.
+
+    So is a project whose last namespace here is gone: its plane may be gone too.
     """
 
     def __init__(self, planes: CellPlanes, settings: CellSettings) -> None:
@@ -178,9 +181,10 @@ class ProjectVisits:
 
     async def reconcile(self, request: Request) -> Result:
         """Check the project of one namespace, unless it is engaged."""
-        origin = project_identities.identity(
-            self._planes, self._planes.cell.get(request.cluster), request.name
-        )
+        cell = self._planes.cell.get(request.cluster)
+        if ("", request.name) not in cell.informers.of(Namespace).cache:
+            return await self._leave(cell)
+        origin = project_identities.identity(self._planes, cell, request.name)
         name = project_identities.project(origin) if origin else None
         if name is None or self._planes.projects.find(name) is not None:
             return DONE  # the claims of an engaged project are watched
@@ -188,10 +192,34 @@ class ProjectVisits:
             project = await self._planes.reach(name)
         except NotFound:
             return DONE
-        claims = await project.client.list(ResourceClaim, options=self._ours)
-        if not claims.items:
+        if not await self._has_claims(project):
             await self._planes.projects.disengage(name)
         return DONE
+
+    async def _leave(self, cell: Cluster) -> Result:
+        """Disengage the projects of which the cell has no namespace and no claim any more."""
+        result = DONE
+        for project in _without_namespaces(self._planes, cell):
+            try:
+                left = await self._has_claims(project)
+            except (NotFound, Forbidden):  # its plane is gone, or of another tenant by now
+                left = False
+            if left:
+                result = _CLAIM_LEFT
+            else:
+                await self._planes.projects.disengage(project.name)
+        return result
+
+    async def _has_claims(self, project: Cluster) -> bool:
+        return bool((await project.client.list(ResourceClaim, options=self._ours)).items)
+
+
+def _without_namespaces(planes: CellPlanes, cell: Cluster) -> list[Cluster]:
+    """The engaged projects that no namespace of the cell is of."""
+    spaces = cell.informers.of(Namespace).cache.keys()
+    origins = [project_identities.identity(planes, cell, name) for _, name in spaces]
+    needed = {project_identities.project(origin) for origin in origins if origin}
+    return [project for project in planes.projects if project.name not in needed]
 
 
 def _slot(claim: ResourceClaim) -> tuple[str, str] | None:

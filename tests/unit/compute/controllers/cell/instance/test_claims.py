@@ -1,15 +1,18 @@
 """Leaked claims: those that have no Instance any more."""
 
+import pytest
 from msgspec.structs import replace
 
 from compute.api import labels
 from compute.api.quota import ResourceClaim
+from kubekit.api.errors import Forbidden, NotFound
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import ObjectMeta, with_metadata
+from kubekit.client.transport import ResourceLocation
 from kubekit.runtime.reporting.counters import PassResult
 from kubekit.runtime.requests import cluster_name
 from tests.support.compute.builders import instance
-from tests.support.compute.cell_rig import CELL, CLAIM, Rig, on_a_cell
+from tests.support.compute.cell_rig import CELL, CLAIM, NAMESPACE, Rig, on_a_cell
 from tests.support.compute.quota_builders import wanted
 
 SHOP = cluster_name("shop")
@@ -199,6 +202,58 @@ def test_a_project_without_claims_is_disengaged_again(tmp_path):
         await rig.stage.rest()
 
         assert rig.planes.projects.find(SHOP) is not None
+
+    on_a_cell(tmp_path, story)
+
+
+async def leave(rig: Rig) -> None:
+    """Delete the namespace in the cell, as the engine does with that of the project."""
+    await rig.cell.delete(await rig.cell.get(Namespace, NAMESPACE))
+    await rig.stage.gone(CELL, Namespace, NAMESPACE)
+
+
+@pytest.mark.parametrize("refusal", [None, NotFound("gone"), Forbidden("gone")], ids=repr)
+def test_a_project_whose_namespaces_are_gone_is_disengaged(tmp_path, refusal):
+    """Projects come and go for years: a cell must not watch the planes of all that it has ever served."""
+
+    async def story(rig: Rig) -> None:
+        async def refused(_: str, __: ResourceLocation) -> None:
+            raise refusal
+
+        rig.start()
+        await rig.deploy()
+        await rig.running()
+        await rig.stage.rest()
+        assert rig.planes.projects.find(SHOP) is not None
+        await rig.undeploy()
+        await rig.remove()
+        await rig.gone()
+        await rig.claim_gone()
+        rig.shop.crossing = refused if refusal else None
+        await leave(rig)
+        await rig.stage.rest(120)
+
+        assert rig.planes.projects.find(SHOP) is None
+
+    on_a_cell(tmp_path, story)
+
+
+def test_a_project_with_a_claim_of_this_cell_is_kept_until_that_is_released(tmp_path):
+    """Nothing else would release it."""
+
+    async def story(rig: Rig) -> None:
+        name = "instance-oddity"
+        await forgotten(rig, name, finalizers=("example.test/hold",))
+        rig.start()
+        await rig.claim(lambda claim: claim.deleting, name)
+        await leave(rig)
+        await rig.stage.rest(120)
+        assert rig.planes.projects.find(SHOP) is not None
+
+        held = await rig.claim(name=name)
+        await rig.project.patch(held, with_metadata(held, finalizers=()))
+        await rig.stage.rest(120)
+        assert rig.planes.projects.find(SHOP) is None
 
     on_a_cell(tmp_path, story)
 
