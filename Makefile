@@ -67,12 +67,13 @@ format: $(READY) ## format the code and fix what the linter can
 generate: $(READY) ## write the CRDs and the tables of the docs from the types
 	@$(BIN)/python tools/generate.py
 
-bench: $(READY) ## measure decisions and, briefly, plane, clients, runtime and world; each has a --help
+bench: $(READY) ## measure decisions and, briefly, plane, clients, runtime, world and federation; each has a --help
 	@$(BIN)/python bench/decide.py
 	@$(BIN)/python bench/plane.py --quick
 	@$(BIN)/python bench/clients.py --rounds 1 --seconds 0.5
 	@$(BIN)/python bench/runtime.py --quick
 	@$(BIN)/python bench/world.py --quick
+	@$(BIN)/python bench/federation.py --quick --engines embedded
 
 # Building them needs nothing of the environment, so this target does not depend on it.
 peers: ## build etcd, Kubernetes, Karmada and kwok for the tests; NAMES="kubernetes" for fewer

@@ -45,7 +45,7 @@ def workloads(instances: int, cities: Sequence[str], unavailable: str) -> list[W
     while left:
         each = min(left, MOST_REPLICAS)
         left -= each
-        made.append(_workload(f"w{len(made)}", used, each, unavailable))
+        made.append(workload(f"w{len(made)}", used, each, unavailable))
     return made
 
 
@@ -84,7 +84,7 @@ def at_once() -> ConfigMap:
     return ConfigMap(metadata=meta, data={"startSeconds": "0", "stopSeconds": "0"})
 
 
-def _workload(name: str, cities: Sequence[str], replicas: int, unavailable: str) -> Workload:
+def workload(name: str, cities: Sequence[str], replicas: int, unavailable: str) -> Workload:
     scale = ScaleSettings(min_replicas=replicas, instance_management_policy="Parallel")
     placement = Placement(name="all", city_codes=tuple(cities), scale_settings=scale)
     runtime = Runtime(
