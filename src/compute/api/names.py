@@ -8,6 +8,7 @@ contains, and a hash of the exact parts.
 """
 
 import hashlib
+import re
 from typing import Final, NewType
 
 from kubekit.api import digits
@@ -26,6 +27,7 @@ _CLAIM_PREFIX: Final = "instance-"
 _POLICY_PREFIX: Final = "city-"
 _NETWORK_BINDING_INFIX: Final = "-net-"
 _EXECUTION_PREFIX: Final = "karmada-es-"
+_UNNAMED_CELL: Final = re.compile(r"cell-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _HISTORY_PREFIX: Final = "compute.datumapis.com-revision-history."
 _GRANT_SUFFIX: Final = "-compute-quota"
 # The letters of Kubernetes' random names. Without vowels they spell no words.
@@ -191,6 +193,16 @@ def execution_namespace(cluster_name: str) -> str:
 def execution_cluster(namespace: str) -> str | None:
     """The member cluster of an execution namespace; None when it is another namespace."""
     return _after(_EXECUTION_PREFIX, namespace)
+
+
+def unnamed_cell(cluster_uid: str) -> str:
+    """What a cell is called that was not told the name of its Cluster."""
+    return f"cell-{cluster_uid}"
+
+
+def is_unnamed_cell(cell: str) -> bool:
+    """Whether a cell has such a name. Which Cluster on the hub it is, is not known then."""
+    return _UNNAMED_CELL.fullmatch(cell) is not None
 
 
 def history(workload: str) -> str:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
+from compute.api import names
 from compute.app.manager import options as manager_options
 from compute.app.manager.connections import SINGLE, connections
 from compute.app.manager.managed_roles import MANAGEMENT, managed_roles
@@ -141,7 +142,7 @@ async def _named(setup: ManagerSetup) -> ManagerSetup:
         return setup
     uid = await _uid(setup)
     _log.warning("discovery.clusterName is not set: the cell is named after the uid of its cluster")
-    return replace(setup, cell=f"cell-{uid}")
+    return replace(setup, cell=names.unnamed_cell(uid))
 
 
 async def _uid(setup: ManagerSetup) -> str:

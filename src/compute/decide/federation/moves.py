@@ -58,8 +58,12 @@ def move_step(
 
 
 def is_of_other(obj: Object, cell: str) -> bool:
-    """Whether another cell wrote an object, and it is not being deleted."""
-    return not obj.deleting and obj.metadata.labels.get(labels.SOURCE_CLUSTER, cell) != cell
+    """Whether another cell wrote an object, and it is not being deleted.
+
+    What a cell without a name wrote may be of this very cell, and is never taken from it.
+    """
+    writer = obj.metadata.labels.get(labels.SOURCE_CLUSTER, cell)
+    return not (obj.deleting or writer == cell or names.is_unnamed_cell(writer))
 
 
 def _assigned(copy: Instance, cell: str) -> Update[Instance]:

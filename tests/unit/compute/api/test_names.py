@@ -251,6 +251,21 @@ def test_a_work_has_the_name_that_karmada_gives_it(namespace, name, kind, work):
     assert names.work(namespace, name, kind) == work
 
 
+@pytest.mark.parametrize(
+    ("cell", "unnamed"),
+    [
+        (names.unnamed_cell("705ab4f5-6393-11e8-b7cc-42010a800002"), True),
+        ("cell-dfw", False),
+        ("dfw", False),
+        ("", False),
+        ("cell-705ab4f5-6393-11e8-b7cc-42010a800002-2", False),
+    ],
+)
+def test_a_cell_without_a_name_of_its_own_is_recognized(cell, unnamed):
+    """Its name is made from the uid of its cluster."""
+    assert names.is_unnamed_cell(cell) is unnamed
+
+
 def test_the_works_of_objects_that_differ_only_in_their_namespace_are_apart():
     """They meet in their cluster's namespace of Works."""
     ada, bob = (names.work(namespace, "web", "WorkloadDeployment") for namespace in ("ada", "bob"))

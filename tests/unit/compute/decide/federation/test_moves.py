@@ -85,6 +85,13 @@ def test_a_cell_that_does_not_release_its_claims_loses_them():
     assert step == MoveStep((update(held, "one"),), (Delete(claim, unchanged=True),))
 
 
+def test_what_a_cell_without_a_name_wrote_stays_its_own():
+    """Its binding names the Cluster, so the two always differ; taken from the cell, it would never change."""
+    unnamed = written_by(names.unnamed_cell("705ab4f5-6393-11e8-b7cc-42010a800002"))
+
+    assert move_step([unnamed], [], "one", HANDOVER) == NOTHING
+
+
 def test_what_is_of_no_cell_or_being_deleted_is_left_alone():
     """The first was written by another product or by hand; the second is about to be gone."""
     foreign, going = written_by(None), written_by("two", 1, deletion_timestamp=NOW)

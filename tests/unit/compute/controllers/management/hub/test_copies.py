@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from compute.api import labels, names
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.controllers.management.federator import controller as federator
 from compute.controllers.management.hub import namespaces
@@ -93,6 +94,31 @@ def test_a_cell_that_does_nothing_has_five_minutes(tmp_path):
 
         assert await on.stage.client("hub").find(Instance, FIRST, on.hub_namespace) is None
         assert await on.stage.client("shop").find(Instance, FIRST, "default") is None
+
+    set_up(tmp_path, story)
+
+
+def test_a_cell_without_a_name_is_taken_for_reachable(tmp_path):
+    """It is not known which Cluster it is. So its machines have the same time to stop."""
+
+    async def story(on: ManagementWorld) -> None:
+        on.start(federator.controllers, projector.controllers, namespaces.controllers)
+        sent = await on.deploy()
+        await on.project(held)
+        copy = await on.write_back()
+        unnamed = names.unnamed_cell("705ab4f5-6393-11e8-b7cc-42010a800002")
+        own = copy.metadata.labels | {labels.SOURCE_CLUSTER: unnamed}
+        await on.change("hub", copy, labels=own)
+        await on.bind(CELL)
+        await on.stage.rest()
+        there = await on.stage.client("hub").get(Instance, FIRST, on.hub_namespace)
+        assert there.metadata.labels == own
+        await on.stage.client("shop").delete(sent)
+        await on.stage.gone("hub", WorkloadDeployment, WEB, on.hub_namespace)
+
+        await on.stage.quiet(240.0)
+        await on.shown()
+        await on.stage.gone("hub", Instance, FIRST, on.hub_namespace, 120.0)
 
     set_up(tmp_path, story)
 
