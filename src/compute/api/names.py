@@ -196,7 +196,7 @@ def execution_cluster(namespace: str) -> str | None:
 
 
 def unnamed_cell(cluster_uid: str) -> str:
-    """What a cell is called that was not told the name of its Cluster."""
+    """The name of a cell whose configuration has none, by the uid of its cluster."""
     return f"cell-{cluster_uid}"
 
 
