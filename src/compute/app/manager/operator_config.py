@@ -19,6 +19,7 @@ KIND: Final = "WorkloadOperator"
 OFF: Final = "0"
 """The bind address of a server that is off."""
 
+_LATER_FIELDS: Final = ("internalDNS", "locationSource")  # of later releases of the original
 _KIBIBYTE: Final = 1024
 _HIGHEST_PORT: Final = 65535
 _UNKNOWN: Final = re.compile(r"Object contains unknown field `(?P<name>[^`]*)`")
@@ -184,7 +185,7 @@ def _explained(message: str) -> str:
     at = _AT.search(message)
     path, problem = (at["path"], message[: at.start()]) if at else ("", message)
     if match := _UNKNOWN.search(problem):
-        return f"{_joined(path, match['name'])}: there is no such field{_hint(match['name'])}"
+        return f"{_joined(path, match['name'])}: {_unknown(match['name'])}"
     if match := _MISSING.search(problem):
         return f"{_joined(path, match['name'])}: is required"
     if problem.startswith(_NOT_A_MODE):
@@ -196,9 +197,11 @@ def _joined(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-def _hint(name: str) -> str:
+def _unknown(name: str) -> str:
+    if name in _LATER_FIELDS:
+        return "is not supported by this version; remove it"
     near = get_close_matches(name, _FIELDS, 1)
-    return f"; did you mean {near[0]}?" if near else ""
+    return "there is no such field" + (f"; did you mean {near[0]}?" if near else "")
 
 
 def _fields(*structs: type[msgspec.Struct]) -> Iterable[str]:

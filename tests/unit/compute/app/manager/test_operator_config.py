@@ -77,6 +77,16 @@ def test_what_is_not_set_has_its_default(tmp_path, text):
         ("discoverey: {}", "discoverey: there is no such field; did you mean discovery?"),
         ("zzz: 1", "zzz: there is no such field"),
         (
+            "referencedData: {perObjectLimitByte: 1}",
+            "referencedData.perObjectLimitByte: there is no such field; "
+            "did you mean perObjectLimitBytes?",
+        ),
+        (
+            "internalDNS: {projects: [a]}",
+            "internalDNS: is not supported by this version; remove it",
+        ),
+        ("locationSource: x", "locationSource: is not supported by this version; remove it"),
+        (
             "metricsServer: {secureServing: 1}",
             "metricsServer.secureServing: expected `bool`, got `int`",
         ),
