@@ -24,7 +24,8 @@ _UID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _CHANCE: Final = {
     re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"): "<time>",
     re.compile(r"\bnode-\d+\b"): "<node>",
-    re.compile(r"--[0-9a-f]{10}\b"): "--<hash>",  # of a name that has a uid in it
+    # At the end of the name of a Work: of its namespace, whose name has a uid in it.
+    re.compile(r"(?<=-)[bcdfghjklmnpqrstvwxz2456789]{5,10}\b(?!-)"): "<hash>",
     re.compile(r"-net-\d+\b"): "-net-<number>",  # a binding takes the next name that is free
 }
 _HISTORY: Final = "compute.datumapis.com-revision-history."
