@@ -7,7 +7,7 @@ from typing import Final
 from compute.app.manager.connections import SINGLE, Connections
 from compute.app.manager.operator_config import WorkloadOperator
 from compute.app.manager.options import ManagerOptions
-from compute.app.manager.startup_checks import PLANE_ROLES, PlaneCheck
+from compute.app.manager.startup_checks import CELL_NAME, PLANE_ROLES, PlaneCheck
 from compute.app.manager_permissions import PartGrant
 from compute.controllers.management.admission.workload_admission import WorkloadAdmission
 from kubekit.api.kinds.coordination import Lease
@@ -99,7 +99,8 @@ class RoleBuilder:
             for permission in PartGrant(part, PLANE_ROLES[name]).permissions
             if permission.kind is not Lease
         )
-        self.checks.append(PlaneCheck(name, plane, tuple(kinds), granted, namespace))
+        remote = self.name == "cell" and name != CELL_NAME
+        self.checks.append(PlaneCheck(name, plane, tuple(kinds), granted, namespace, remote))
 
     def factory(self) -> ControllerFactory:
         return ControllerFactory(self.setup.environment, self.metrics, self.setup.identity)

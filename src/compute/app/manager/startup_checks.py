@@ -74,7 +74,7 @@ class PlaneCheck:
     """What one plane must have. ``name`` is how messages name it, such as ``the hub``.
 
     ``kinds`` must be served, and ``permissions`` granted. Leases are written in ``lease_namespace``, if
-    it is set.
+    it is set. A cell works alone without a ``remote`` plane, whose credentials expire by themselves.
     """
 
     name: str
@@ -82,6 +82,7 @@ class PlaneCheck:
     kinds: tuple[type[Object], ...]
     permissions: tuple[Permission, ...] = ()
     lease_namespace: str = ""
+    remote: bool = False
 
     @property
     def manifests(self) -> str:
@@ -111,11 +112,14 @@ async def check(plane: PlaneCheck, environment: ExecutionEnvironment) -> bool:
                 if plane.lease_namespace:
                     await _check_leases(plane, Client(transport), environment)
         except Unauthorized as error:
-            origin = plane.connection.origin
-            raise CheckFailed(
-                f"{plane.where} does not accept the credentials of {origin}: {error.message}; "
-                "renew them there"
-            ) from error
+            expired = (
+                f"{plane.where} does not accept the credentials of {plane.connection.origin}: "
+                f"{error.message}; renew them there"
+            )
+            if not plane.remote:
+                raise CheckFailed(expired) from error
+            _log.error("the cell works alone", extra={"plane": plane.name, "error": expired})
+            return False
         except UNREACHABLE as error:
             about = {"plane": plane.name, "server": plane.connection.server}
             _log.warning("plane not checked", extra=about | {"error": str(error) or repr(error)})

@@ -29,7 +29,7 @@ from tests.support.kubekit.serving_builders import at_noon, http_server
 ORIGIN = ConnectionOrigin("hub.yaml", "hub")
 
 
-def checked(answer: Callable[[IncomingRequest], OutgoingResponse]) -> bool:
+def checked(answer: Callable[[IncomingRequest], OutgoingResponse], *, remote: bool = False) -> bool:
     """The check of a hub that answers so."""
 
     async def story() -> bool:
@@ -39,7 +39,8 @@ def checked(answer: Callable[[IncomingRequest], OutgoingResponse]) -> bool:
         async with http_server(handler) as server:
             url = f"http://127.0.0.1:{server.address.port}"
             plane = Connection(server=url, origin=ORIGIN)
-            return await check(PlaneCheck(HUB_NAME, plane, (Instance, Workload)), at_noon())
+            hub = PlaneCheck(HUB_NAME, plane, (Instance, Workload), remote=remote)
+            return await check(hub, at_noon())
 
     return asyncio.run(story())
 
@@ -59,6 +60,14 @@ def test_a_plane_that_serves_everything_passes():
 def test_a_server_in_trouble_is_no_failure(error):
     """It may be starting, or behind a proxy: a cell starts without the hub."""
     assert not checked(lambda _: status_response(error))
+
+
+def test_a_cell_starts_with_a_credential_that_has_expired(caplog):
+    """It works alone until the credential is renewed; every other wrong answer is a mistake."""
+    assert not checked(lambda _: status_response(Unauthorized("no")), remote=True)
+    assert "the cell works alone" in caplog.text
+    with pytest.raises(CheckFailed):
+        checked(lambda _: status_response(Forbidden("no")), remote=True)
 
 
 @pytest.mark.parametrize(
