@@ -73,6 +73,7 @@ UNUSED = {
     "management on core: get projectcontrolplanes": _INSIDE,
     "management on core: list projectcontrolplanes": _INSIDE,
     "management on core: watch projectcontrolplanes": _INSIDE,
+    "management on hub: get resourcebindings": _MOVED,
     "management on hub: patch instances": _MOVED,
     "management on project: delete configmaps": "the history of an earlier Workload of the name",
     "management on project: list resourceclaims": _MOVED,

@@ -25,7 +25,7 @@ from compute.api.networking import (
 )
 from compute.controllers.management.planes import ManagementPlanes
 from compute.controllers.management.workload import controller as subject
-from compute.decide.conditions import is_true
+from compute.decide.conditions import find, is_true
 from compute.decide.deployment.template import build_instance
 from kubekit.api.meta import Object, ObjectMeta
 from kubekit.client.options import PLAIN_WRITE, PatchType
@@ -136,6 +136,6 @@ def available(workload: Workload) -> bool:
 
 
 def availability(workload: Workload) -> tuple[str, str, str]:
-    """Status, reason and message of the Available condition of a Workload."""
-    (found,) = (c for c in workload.status.conditions if c.type == "Available")
-    return found.status, found.reason, found.message
+    """Status, reason and message of the Available condition of a Workload; empty before it has one."""
+    found = find(workload.status.conditions, "Available")
+    return (found.status, found.reason, found.message) if found else ("", "", "")

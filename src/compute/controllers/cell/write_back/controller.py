@@ -91,7 +91,7 @@ class WriteBackReconciler:
             self._settling.forget(request)
             self._without_deployment.pop(request, None)
             return await self._delete_copy(cell, hub, copy)
-        if not instance.deleting and (left := self._settling.left(request, instance)):
+        if left := self._settling.left(request, instance):
             return Result(requeue_after=left)
         identity = project_identities.identity(self._planes, cell, request.namespace)
         name = joins.deployment_name(instance)

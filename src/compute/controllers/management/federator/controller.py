@@ -39,6 +39,7 @@ from compute.decide.federation import (
     prepared,
 )
 from compute.decide.writes import Create
+from kubekit.api.errors import AlreadyExists
 from kubekit.api.kinds.coordination import Lease
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import Object
@@ -63,8 +64,8 @@ PERMISSIONS: Final = (
     *allow("hub", (*READ, "create", "patch"), Namespace),
     *allow("hub", (*READ, *WRITE), WorkloadDeployment),
     *allow("hub", ("get", "create", "patch"), karmada.PropagationPolicy),
-    *allow("hub", READ, ResourceBinding, Work, karmada.MemberCluster),
-    *allow("hub", WATCH, Instance),
+    *allow("hub", READ, Work, karmada.MemberCluster),
+    *allow("hub", WATCH, Instance, ResourceBinding),
     *allow("hub", ("get",), Lease),
 )
 
@@ -119,27 +120,37 @@ class Federator:
         elif (copy := _copy_if_current(link, deployment, wanted)) is not None:
             await self._sync(link, deployment, wanted, copy)
         else:
-            await self._write_copy(link)
+            try:
+                await self._write_copy(link, deployment, live.cached)
+            except AlreadyExists:  # the caches of the hub lack the copy
+                await self._write_copy(link, deployment, live.find)
 
-    async def _write_copy(self, link: DeploymentLink) -> None:
+    async def _write_copy(
+        self, link: DeploymentLink, cached: WorkloadDeployment, read: live.Read
+    ) -> None:
         """Write the copy from the project's deployment and namespace, read live.
 
         The hub's copy is read first, so it cannot be newer than the deployment that it is compared
-        with. Another federator with a newer cache may run at the same time.
+        with. Another federator with a newer cache may run at the same time. A write in the version of
+        the cache is as good as a live read of the deployment.
         """
         client = link.project.client
         namespace = await client.find(Namespace, link.namespace)
-        copy = await _existing_copy(link, namespace) if namespace else None
-        deployment = await client.find(WorkloadDeployment, link.name, link.namespace)
-        if namespace is None or deployment is None or deployment.deleting:
+        if namespace is None:
             return  # a watch event will requeue it
-        wanted = _wanted(link, deployment, namespace)
-        if isinstance(wanted, Refused):
+        hub_namespace_name = names.hub_namespace(namespace.metadata.uid)
+        copy = await read(link.hub, WorkloadDeployment, link.name, hub_namespace_name)
+        due = prepared(cached, hub_namespace_name)
+        deployment = (
+            await save(client, due)
+            if due
+            else await client.find(WorkloadDeployment, link.name, link.namespace)
+        )
+        if deployment is None or deployment.deleting:
             return
-        due = prepared(deployment, wanted.namespace.metadata.name)
-        if due:
-            deployment = await save(client, due)
-        await self._sync(link, deployment, wanted, copy)
+        wanted = _wanted(link, deployment, namespace)
+        if not isinstance(wanted, Refused):
+            await self._sync(link, deployment, wanted, copy)
 
     async def _sync(
         self,
@@ -207,21 +218,16 @@ def _copy_if_current(
     return None if deployment_due(copy, wanted.copy) else copy
 
 
-async def _existing_copy(link: DeploymentLink, namespace: Namespace) -> WorkloadDeployment | None:
-    """The deployment that the hub has under this name."""
-    hub_namespace_name = names.hub_namespace(namespace.metadata.uid)
-    return await live.cached_or_live(link.hub, WorkloadDeployment, link.name, hub_namespace_name)
-
-
 async def _ensure_namespace(link: DeploymentLink, wanted: Namespace) -> bool:
     """Create or repair the hub namespace; False while an earlier one is deleting."""
     client, name = link.hub.client, wanted.metadata.name
     existing = link.hub.informers.of(Namespace).cache.get("", name)
+    if existing is None:
+        existing = await live.create(client, wanted)  # another deployment may do so as well
     if existing is None or namespace_due(existing, wanted):
         existing = await client.find(Namespace, name)
-    due = namespace_due(existing, wanted)
-    if due:
-        existing = await save(client, due)
+        due = namespace_due(existing, wanted)
+        existing = await save(client, due) if due else existing
     return existing is not None and not existing.deleting
 
 

@@ -49,12 +49,13 @@ class StatusReporter:
         """Write the status of the copy on the hub to the project's deployment.
 
         The caches show whether a write is due. The copy is read live before the write: a cache that
-        lags would restore what another federator has replaced.
+        lags would restore what another federator has replaced. What keeps it from its cell is not: it
+        is reported again when the cache has caught up.
         """
-        if await self._status_due(link, deployment, copy, live.cached) is None:
+        if await self._status_due(link, deployment, copy) is None:
             return
         present = await live.find(link.hub, WorkloadDeployment, link.name, copy.metadata.namespace)
-        status = await self._status_due(link, deployment, present, live.find) if present else None
+        status = await self._status_due(link, deployment, present) if present else None
         if present and status is not None:
             await self._write(link, deployment, status)
             if not deployment.status.observed_generation and status.observed_generation:
@@ -75,10 +76,9 @@ class StatusReporter:
         link: DeploymentLink,
         deployment: WorkloadDeployment,
         copy: WorkloadDeployment,
-        read: live.Read,
     ) -> WorkloadDeploymentStatus | None:
-        """The status to write, as far as ``read`` shows; None if it is written already."""
-        trouble = await trouble_of(link.hub, copy, read)
+        """The status to write; None if it is written already."""
+        trouble = await trouble_of(link.hub, copy)
         if isinstance(trouble, Unplaced):
             # The counts are stale: the cell that reported them no longer has the deployment.
             copy = structs.replace(copy, status=WorkloadDeploymentStatus())
@@ -94,25 +94,21 @@ class StatusReporter:
             city_events.report(self._recorder, link.project.client, written, event, "Federate")
 
 
-async def trouble_of(
-    hub: Cluster, copy: WorkloadDeployment, read: live.Read
-) -> DeploymentProblem | None:
+async def trouble_of(hub: Cluster, copy: WorkloadDeployment) -> DeploymentProblem | None:
     """What keeps a deployment on the hub from its cell, according to the hub."""
     meta = copy.metadata
     bound = names.resource_binding(meta.name, copy.kind)
-    binding = await read(hub, ResourceBinding, bound, meta.namespace)
+    binding = await live.cached(hub, ResourceBinding, bound, meta.namespace)
     if binding is None or binding.spec.resource.uid not in ("", meta.uid):
         return None
     if not binding.spec.clusters:
         unplaced = _unplaced(binding)
         if unplaced is None or suspends_scheduling(binding.spec):
             return unplaced
-        return replace(unplaced, unreachable=await _unreachable_cells(hub, copy, read))
+        return replace(unplaced, unreachable=await _unreachable_cells(hub, copy))
     cell = binding.spec.clusters[0].name
     return (
-        await _unreachable_cell(hub, cell, read)
-        or _suspended(binding, cell)
-        or _refused(binding, cell)
+        await _unreachable_cell(hub, cell) or _suspended(binding, cell) or _refused(binding, cell)
     )
 
 
@@ -158,23 +154,21 @@ def _not_scheduled(binding: ResourceBinding) -> str:
     return f"the scheduler {binding.spec.scheduler_name} has not chosen one yet"
 
 
-async def _unreachable_cell(hub: Cluster, cell: str, read: live.Read) -> CellUnreachable | None:
-    cluster = await read(hub, karmada.MemberCluster, cell)
+async def _unreachable_cell(hub: Cluster, cell: str) -> CellUnreachable | None:
+    cluster = await live.cached(hub, karmada.MemberCluster, cell)
     ready = readiness(cluster) if cluster else None
     if ready is None or ready.status == "True":
         return None
     return await _unreachable_since(hub, cell, ready)
 
 
-async def _unreachable_cells(
-    hub: Cluster, copy: WorkloadDeployment, read: live.Read
-) -> tuple[CellUnreachable, ...]:
+async def _unreachable_cells(hub: Cluster, copy: WorkloadDeployment) -> tuple[CellUnreachable, ...]:
     """The cells of a deployment's city, if it has any and all are unreachable."""
     city = copy.metadata.labels.get(labels.TOPOLOGY_CITY_CODE)
     unreachable_cells: list[CellUnreachable] = []
     for cluster in hub.informers.of(karmada.MemberCluster).cache.list():
         if cluster.metadata.labels.get(labels.TOPOLOGY_CITY_CODE) == city and not cluster.deleting:
-            unreachable = await _unreachable_cell(hub, cluster.metadata.name, read)
+            unreachable = await _unreachable_cell(hub, cluster.metadata.name)
             if unreachable is None:
                 return ()
             unreachable_cells.append(unreachable)

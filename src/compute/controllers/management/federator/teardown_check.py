@@ -8,10 +8,10 @@ A machine takes time to stop, and a deployment is gone only when its machines ar
 cell is not waited for: it deletes its objects when it is reachable again.
 
 Watch events report the end of all but the claims. So the caches are asked first, and the server only
-once they show nothing that is left.
+once they show nothing that is left: for Works, which may be made until the binding is gone, and claims.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
@@ -30,8 +30,6 @@ from compute.decide import joins
 from compute.decide.conditions import find
 from kubekit.api.meta import Object, ObjectMeta
 from kubekit.api.resource import Resource
-from kubekit.client.client import Client
-from kubekit.client.options import ListOptions
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.requests import Request
 from kubekit.runtime.watching.cache import Cache
@@ -46,11 +44,13 @@ _BOUND_NAMESPACE: Final = "resourcebinding.karmada.io/namespace"
 
 
 async def is_waiting(link: DeploymentLink, hub_namespace: str) -> bool:
-    """Whether the caches show a Work of a reachable cell, a copy or a projection of an Instance.
+    """Whether the caches show a binding, a Work of a reachable cell, or a copy or projection of an Instance.
 
     Copies of unreachable cells are deleted by `compute.controllers.management.hub.copies`.
     """
     if any([await is_reachable(link.hub, cell) for cell in holders(link, hub_namespace)]):
+        return True
+    if (hub_namespace, _binding(link.name)) in link.hub.informers.of(ResourceBinding).cache:
         return True
     shown = _projections(link.project).keys_by(_SHOWN, f"{link.namespace}/{link.name}")
     return bool(shown or copies_of(link.hub, hub_namespace, link.name))
@@ -59,27 +59,20 @@ async def is_waiting(link: DeploymentLink, hub_namespace: str) -> bool:
 async def has_works(
     link: DeploymentLink, deployment: WorkloadDeployment, hub_namespace: str
 ) -> bool:
-    """Whether a binding or a Work of a reachable cell exists, read live."""
-    client = link.hub.client
-    if await client.find(ResourceBinding, _binding(link.name), hub_namespace) is not None:
-        return True
+    """Whether a Work of a reachable cell exists, read live."""
     # A Work that is too new for the cache is found by its name.
     name = names.work(hub_namespace, link.name, _KIND.kind)
     for cell in _cells_of(link.hub, deployment.spec.city_code):
-        work = await client.find(Work, name, names.execution_namespace(cell))
+        work = await link.hub.client.find(Work, name, names.execution_namespace(cell))
         if work is not None and await is_reachable(link.hub, cell):
             return True
     return False
 
 
-async def has_instances_or_claims(
+async def has_claims(
     link: DeploymentLink, deployment: WorkloadDeployment, hub_namespace: str
 ) -> bool:
-    """Whether a reachable cell still has Instances or claims, read live."""
-    instances = await _instances(link.hub.client, hub_namespace, link)
-    cells = dict.fromkeys(map(_source_cluster, instances))  # in order: each may be read
-    if any([await is_reachable(link.hub, cell) for cell in cells]):
-        return True
+    """Whether a reachable cell still has claims, read live."""
     for ordinal in _ordinals(deployment):
         name = names.claim(names.instance(link.name, ordinal))
         claim = await link.project.client.find(ResourceClaim, name, link.namespace)
@@ -197,11 +190,6 @@ def _cells_of(hub: Cluster, city: str) -> list[str]:
 def _source_cluster(obj: Object) -> str:
     """The cell that created an object."""
     return obj.metadata.labels.get(labels.SOURCE_CLUSTER, "")
-
-
-async def _instances(client: Client, namespace: str, link: DeploymentLink) -> Sequence[Instance]:
-    chosen = ListOptions(label_selector=f"{labels.DEPLOYMENT_NAME}={link.name}")
-    return (await client.every(Instance, namespace, chosen)).items
 
 
 def _ordinals(deployment: WorkloadDeployment) -> range:

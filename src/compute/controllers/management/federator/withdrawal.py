@@ -141,8 +141,13 @@ async def _is_awaited(
 async def _removed(
     link: DeploymentLink, deployment: WorkloadDeployment, hub_namespace: str
 ) -> _Removed:
-    """Delete the copy in a hub namespace, and return what is there."""
-    copy = await live.certain(link.hub, WorkloadDeployment, link.name, hub_namespace)
+    """Delete the copy in a hub namespace, and return what is there.
+
+    A copy in the cache is deleted by its uid. Only a live read can show that it is gone.
+    """
+    copy = link.hub.informers.of(WorkloadDeployment).cache.get(hub_namespace, link.name)
+    if copy is None or not is_copy(copy, deployment, link.project_name):
+        copy = await live.certain(link.hub, WorkloadDeployment, link.name, hub_namespace)
     step = finalization(deployment, copy, link.project_name)
     if isinstance(step, DeleteHub) and copy is not None:
         # The original is read after the copy: so the copy is not of a later deployment of this name.
@@ -158,7 +163,7 @@ async def _has_remains(
     """Whether a reachable cell still has something of the deployment."""
     return await teardown_check.has_works(
         link, deployment, hub_namespace
-    ) or await teardown_check.has_instances_or_claims(link, deployment, hub_namespace)
+    ) or await teardown_check.has_claims(link, deployment, hub_namespace)
 
 
 async def _remove(link: DeploymentLink, copies: list[WorkloadDeployment]) -> None:

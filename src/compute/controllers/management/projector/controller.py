@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from compute.api import names
+from compute.api import annotations, names
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.conditions import ConditionType
 from compute.api.permissions import READ, WATCH, WRITE, allow, events
@@ -28,6 +28,7 @@ from compute.decide.conditions import find
 from compute.decide.federation import Projected
 from compute.decide.workload import workload_events
 from compute.decide.writes import Delete, Update, Write
+from kubekit.api.errors import AlreadyExists
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import Condition
 from kubekit.runtime import live
@@ -102,18 +103,26 @@ class Projector:
         project = self._planes.projects.get(request.cluster)
         hub = self._planes.hub.sole()
         view = await _cached(request, project, hub)
-        projected = view.projected()
-        if projected.writes:
+        if view.projected().writes:
             view = await _read_live(view, request, project, hub)
-            projected = view.projected()
+        try:
+            await self._apply_all(request, project, hub, view)
+        except AlreadyExists:  # the cache lacks the projection
+            view = await _read_all_live(request, project, hub)
+            await self._apply_all(request, project, hub, view)
+        return DONE
+
+    async def _apply_all(
+        self, request: Request, project: Cluster, hub: Cluster, view: _View
+    ) -> None:
         if view.copy is not None and original_of(hub, view.copy) != request:
-            return DONE  # it is a copy of another Instance
+            return  # it is a copy of another Instance
+        projected = view.projected()
         for write in projected.writes:
             await self._apply(project, write, view.owner)
         for waiting in projected.waiting:
             about = {"request": str(request), "why": waiting.why}
             _log.info("an instance is not projected yet", extra=about)
-        return DONE
 
     async def _apply(
         self, project: Cluster, write: Write[Instance], owner: WorkloadDeployment | None
@@ -160,15 +169,43 @@ async def _read_live(view: _View, request: Request, project: Cluster, hub: Clust
     """What a write depends on, read live.
 
     An update depends on the copy alone: a cache that lags would restore what another projector has
-    replaced. A creation, a deletion or a change of owner also depends on the deployment: the cached
-    one may be gone, and replaced by another of its name.
+    replaced. A creation or a change of owner also depends on the deployment: the cached one may be
+    gone, and replaced by another of its name. The namespace need not be read where the deployment
+    names the same namespace of the hub.
     """
+    hub_namespace = _hub_namespace_of_cached(project, request.namespace)
     if view.copy is not None and _only_updates(view):
-        meta = view.copy.metadata
-        copy = await live.find(hub, Instance, meta.name, meta.namespace)
+        copy = await live.find(hub, Instance, request.name, hub_namespace)
         if copy is not None:
             return replace(view, copy=copy)
+    elif view.copy is not None and view.projection is None:
+        name = _owner_name(view.copy)
+        owner = await live.find(project, WorkloadDeployment, name, request.namespace)
+        copy = await live.find(hub, Instance, request.name, hub_namespace)
+        if copy is not None and _owner_name(copy) == name and _is_sent_to(owner, hub_namespace):
+            return replace(view, copy=copy, owner=owner)
+    elif view.copy is None and _is_sent_to(_cached_owner(view.projection, project), hub_namespace):
+        copy = await live.certain(hub, Instance, request.name, hub_namespace)
+        if copy is None:
+            return view
     return await _read_all_live(request, project, hub)
+
+
+def _cached_owner(projection: Instance | None, project: Cluster) -> WorkloadDeployment | None:
+    """The deployment that owns a projection, from the cache."""
+    if projection is None:
+        return None
+    meta = projection.metadata
+    cache = project.informers.of(WorkloadDeployment).cache
+    owner = cache.get(meta.namespace, joins.deployment_name(projection))
+    owners = [reference.uid for reference in meta.owner_references]
+    return owner if owner is not None and owner.metadata.uid in owners else None
+
+
+def _is_sent_to(owner: WorkloadDeployment | None, hub_namespace: str) -> bool:
+    """Whether the copies of a deployment are in this namespace of the hub."""
+    noted = owner.metadata.annotations.get(annotations.FEDERATION_NAMESPACE) if owner else None
+    return noted == hub_namespace
 
 
 def _only_updates(view: _View) -> bool:
@@ -192,6 +229,11 @@ async def _read_all_live(request: Request, project: Cluster, hub: Cluster) -> _V
     return _View(
         copy, projection, await live.certain(project, WorkloadDeployment, owner_name, namespace)
     )
+
+
+def _hub_namespace_of_cached(project: Cluster, namespace: str) -> str:
+    cached = project.informers.of(Namespace).cache.get("", namespace)
+    return _hub_namespace_of(cached) if cached is not None else ""
 
 
 def _hub_namespace_of(namespace: Namespace) -> str:

@@ -16,7 +16,12 @@ from typing import Final
 from msgspec import structs
 
 from compute.api import finalizers
-from compute.api.compute import Instance, Workload, WorkloadDeployment
+from compute.api.compute import (
+    Instance,
+    Workload,
+    WorkloadDeployment,
+    WorkloadDeploymentStatus,
+)
 from compute.api.networking import LocationBinding, Network
 from compute.api.permissions import READ, WATCH, WRITE, allow, events, owners
 from compute.controllers.management import offered_cities
@@ -47,6 +52,8 @@ NAME: Final = "workload"
 # Each city reports its progress many times during startup, and all may start at once.
 _SETTINGS: Final = ControllerSettings(storm=5000)
 _SOON: Final = Result(requeue_after=timedelta(seconds=5))  # there may be no watch event
+_FIRST_REPORT: Final = timedelta(seconds=2)
+_NO_REPORT: Final = WorkloadDeploymentStatus()
 
 PERMISSIONS: Final = (
     *allow("project", (*READ, "patch"), Workload),
@@ -153,18 +160,22 @@ class WorkloadReconciler:
             return await self._remove(project, workload)
         if wait := self._throttle.wait(request):
             return Result(requeue_after=wait)
-        workload = await commit.add_finalizer(project.client, workload, finalizers.WORKLOAD)
+        held = await commit.add_finalizer(project.client, workload, finalizers.WORKLOAD)
+        # What a write has returned is as good as a live read.
+        written = held if held is not workload else None
         refusals = Refusals()
         with refusals.collected():
-            await self._histories.keep(project, workload)
-        result = await self._sync(project, workload, refusals)
+            await self._histories.keep(project, held, written)
+        result = await self._sync(project, held, written, refusals)
         refusals.raise_first()
         return result
 
-    async def _sync(self, project: Cluster, workload: Workload, refusals: Refusals) -> Result:
+    async def _sync(
+        self, project: Cluster, workload: Workload, written: Workload | None, refusals: Refusals
+    ) -> Result:
         state = await self._state(project, workload, offered_cities.cached_cities(project))
         if state.due:
-            current = await live.current(project.client, workload)
+            current = written or await live.current(project.client, workload)
             if current is None:
                 return DONE  # a watch event will requeue it
             used = [deployment.spec.city_code for deployment in state.deployments]
@@ -172,6 +183,8 @@ class WorkloadReconciler:
             state = await self._state(project, current, cities)
             if await self._apply(project.client, state, refusals) and not refusals:
                 return DONE  # the writes requeue it, and the next reconcile pass reports the status
+        if left := self._until_first_report(state):
+            return Result(requeue_after=left)
         await self._report(project, state)
         if not refusals:  # a refusal is retried with back-off, and not throttled as well
             meta = workload.metadata
@@ -183,6 +196,19 @@ class WorkloadReconciler:
         """How long until the next deployment is due to be drained, if any is."""
         due = drains.next_due(state.deployments)
         return None if due is None else max(due - self._environment.now(), timedelta())
+
+    def _until_first_report(self, state: _State) -> timedelta | None:
+        """How much longer a new Workload waits for the first report of a cell; None if it does not.
+
+        Usually it follows within a moment, and that no cell has reported yet need not be written.
+        """
+        workload, deployments = state.workload, state.deployments
+        created = workload.metadata.creation_timestamp
+        awaited = deployments and all(d.status == _NO_REPORT for d in deployments)
+        if not (awaited and state.placed and created) or workload.status.observed_generation:
+            return None
+        left = created + _FIRST_REPORT - self._environment.now()
+        return left if timedelta() < left <= _FIRST_REPORT else None
 
     async def _state(self, project: Cluster, workload: Workload, offered: frozenset[str]) -> _State:
         lack = await networks.lacking(project, workload) if self._networking else Lack()
@@ -218,11 +244,11 @@ class WorkloadReconciler:
             return DONE
         return DONE if await self._histories.mark_healthy(project, workload, revision) else _SOON
 
-    async def _remove(self, project: Cluster, workload: Workload) -> Result:
-        """Delete the deployments, and remove the finalizer after the last of them is gone."""
-        deleted = await live.same(project.client, workload)
-        if deleted is None or not deleted.deleting:
-            return DONE
+    async def _remove(self, project: Cluster, deleted: Workload) -> Result:
+        """Delete the deployments, and remove the finalizer after the last of them is gone.
+        The Workload is read live before a deployment is deleted; a restored plane may have taken the
+        deletion back. The finalizer is only removed from the version of the cache.
+        """
         left = reads.deployments(project, deleted)
         uncached = () if left else await reads.live_deployments(project.client, deleted)
         if not (left or uncached):
@@ -230,9 +256,13 @@ class WorkloadReconciler:
             return DONE
         refusals = Refusals()
         split = placement.split(deleted, left or uncached, frozenset(), self._environment.now())
+        if split.delete:
+            current = await live.same(project.client, deleted)
+            if current is None or not current.deleting:
+                return DONE
         state = _State(deleted, left or uncached, Lack(), split)
-        await self._apply(project.client, state, refusals)
-        await self._report(project, state)
+        if not await self._apply(project.client, state, refusals):
+            await self._report(project, state)  # after a write the next reconcile pass does
         refusals.raise_first()
         return _SOON if uncached else DONE  # each deleted deployment requeues this
 

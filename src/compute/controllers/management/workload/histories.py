@@ -13,6 +13,7 @@ from compute.api.compute import Workload
 from compute.controllers.management.fleet_metrics import FleetMetrics
 from compute.decide.deployment.drains import PlannedEvent
 from compute.decide.workload import history, workload_events
+from kubekit.api.errors import AlreadyExists
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.api.meta import EPOCH, ManagedFieldsEntry, with_metadata
 from kubekit.environment import ExecutionEnvironment
@@ -27,12 +28,14 @@ class RevisionState:
     """The recorded revision of a Workload.
 
     ``waiting``: its deployments report that it is served, and its Instances are not ready yet.
+    ``found``: the history as it was written, until the revision is healthy.
     """
 
     uid: str
     generation: int
     healthy: bool = False
     waiting: bool = False
+    found: ConfigMap | None = None
 
 
 class Histories:
@@ -47,23 +50,38 @@ class Histories:
         # The states of a cluster are dropped with it.
         self._of: WeakKeyDictionary[Cluster, dict[Key, RevisionState]] = WeakKeyDictionary()
 
-    async def keep(self, project: Cluster, workload: Workload) -> None:
+    async def keep(
+        self, project: Cluster, workload: Workload, written: Workload | None = None
+    ) -> None:
         """Record the spec of a Workload, unless it is the newest revision already.
 
-        The Workload is read live: caches do not keep managed fields, and may have an old spec.
+        The Workload is read live: caches do not keep managed fields, and may have an old spec. One that
+        this pass has just ``written``, with its finalizer, is new: there is usually no history of it.
         """
         if self._state(project, workload):
             return
-        found = await _read(project, workload)
-        newest = history.current(found)
+        try:
+            found = None if written is not None else await _read(project, workload)
+            await self._keep(project, workload, found, written)
+        except AlreadyExists:
+            await self._keep(project, workload, await _read(project, workload), written)
+
+    async def _keep(
+        self,
+        project: Cluster,
+        workload: Workload,
+        found: ConfigMap | None,
+        written: Workload | None,
+    ) -> None:
         if not _is_recorded(found, workload):
-            current = await live.current(project.client, workload)
+            current = written or await live.current(project.client, workload)
             if current is None:
                 return
-            newest = await self._record(project, current, found)
+            found = await self._record(project, current, found)
             workload = current
-        meta = workload.metadata
+        meta, newest = workload.metadata, history.current(found)
         state = RevisionState(meta.uid, meta.generation, healthy=bool(newest and newest.healthy_at))
+        state.found = None if state.healthy else found
         self._of.setdefault(project, {})[_key(workload)] = state
 
     def unserved(self, project: Cluster, workload: Workload) -> RevisionState | None:
@@ -75,7 +93,7 @@ class Histories:
         self, project: Cluster, workload: Workload, state: RevisionState
     ) -> bool:
         """Mark the newest revision as served in every city. False if it is not recorded."""
-        found = await _read(project, workload)
+        found, state.found = state.found or await _read(project, workload), None
         if found is None or not _is_recorded(found, workload):
             self.forget(project, _key(workload))
             return False
@@ -105,7 +123,7 @@ class Histories:
 
     async def _record(
         self, project: Cluster, workload: Workload, found: ConfigMap | None
-    ) -> history.Revision | None:
+    ) -> ConfigMap | None:
         """Record the newest revision. A history of an earlier Workload of the name is replaced."""
         client, now = project.client, self._environment.now()
         if found is not None and _has_other_owner(found, workload):
@@ -113,7 +131,7 @@ class Histories:
             found = None
         recorded = history.record(found, workload, _author(workload), now)
         if recorded is None:
-            return history.current(found)
+            return found
         before = history.current(found)
         if found is None:
             written = await client.create(recorded)
@@ -122,7 +140,7 @@ class Histories:
         newest = history.current(written)
         if newest is not None:
             self._report(project, workload, workload_events.revision(before, newest))
-        return newest
+        return written
 
     def _report(self, project: Cluster, workload: Workload, event: PlannedEvent) -> None:
         self._recorder.event(

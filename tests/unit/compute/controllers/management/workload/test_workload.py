@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from compute.api import annotations, finalizers, labels, names
-from compute.api.compute import Workload, WorkloadDeployment
+from compute.api.compute import Workload, WorkloadDeployment, WorkloadStatus
 from compute.app.links import Link, linked_client
 from kubekit.api.errors import Forbidden
 from kubekit.api.kinds.core import ConfigMap
@@ -113,6 +113,22 @@ def test_w5_what_blocks_an_instance_is_reported_by_the_workload(tmp_path, reason
         seen = await stage.seen(PROJECT, made, lambda w: availability(w)[1] == reason)
         assert availability(seen)[0] == "False"
         assert "app: no such tag" in availability(seen)[2]
+
+    run_story(tmp_path, story)
+
+
+def test_a_cell_that_is_about_to_report_is_not_reported_as_missing(tmp_path):
+    """The first status of a Workload has what its cells say; without them it says so after a moment."""
+
+    async def story(stage: Stage) -> None:
+        await stage.client(PROJECT).create(fresh(placement("home", "DFW")))
+        await stage.named(PROJECT, WorkloadDeployment, "web-home-dfw")
+        await stage.quiet(1.0)
+        early = await stage.client(PROJECT).get(Workload, "web", "default")
+        assert early.status == WorkloadStatus()
+        await stage.quiet(2.0)
+        late = await stage.client(PROJECT).get(Workload, "web", "default")
+        assert "its cell has not reported yet" in availability(late)[2]
 
     run_story(tmp_path, story)
 
