@@ -2,14 +2,13 @@
 
 import argparse
 import select
-import signal
 import sys
 import tempfile
 from pathlib import Path
 
 from tests.peers.children import Ended
 from tests.peers.keeper import KEEP, READY
-from tests.peers.screen import absence, clean, fail, interrupted, say
+from tests.peers.screen import absence, clean, fail, interruptible, say
 from tests.peers.server import NEEDED, Server
 from tools.peers import catalog
 
@@ -22,8 +21,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.peers", description="a real server")
     parser.add_argument("--piped", action="store_true", help="end when stdin is closed")
     piped = parser.parse_args().piped
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, interrupted)
+    interruptible()
     binaries = catalog.folder() / "bin"
     if lacking := catalog.missing(catalog.chosen(NEEDED), binaries.parent):
         return fail(absence(lacking[0].name))

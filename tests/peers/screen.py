@@ -1,8 +1,11 @@
 """What a process that runs real servers prints, and what it leaves behind."""
 
 import shutil
+import signal
 import sys
 from pathlib import Path
+
+_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 def absence(name: str) -> str:
@@ -35,6 +38,14 @@ def clean(folder: Path, *, keep: bool) -> None:
     say(f"the logs are kept in {folder}")
 
 
-def interrupted(*_: object) -> None:
-    """A signal handler that ends the process in order."""
+def interruptible() -> None:
+    """Have signals end the process in order, as Ctrl-C does."""
+    for number in _SIGNALS:
+        signal.signal(number, _interrupt)
+
+
+def _interrupt(*_: object) -> None:
+    """End once: a second signal must not keep the process from ending its programs."""
+    for number in _SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt

@@ -22,7 +22,14 @@ def test_with_it():
 def test_without_it():
     pass
 """
-SETTINGS = "[pytest]\nmarkers = peer: with a real server\n"
+ALONE = """
+import pytest
+
+@pytest.mark.stack
+def test_with_a_stack():
+    pass
+"""
+SETTINGS = "[pytest]\nmarkers =\n  peer: with a real server\n  stack: with a stack\n"
 OWN = ("CONTRACT_", "PYTEST_", "REQUIRE_", "DATUM_")
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
@@ -66,6 +73,16 @@ def test_without_binaries_a_test_is_skipped_in_one_line(suite, options):
     assert (code, output.count(ABSENT)) == (0, 1)
     assert "1 passed, 1 skipped" in output
     assert ("nothing ran on a real server, for want of" in output) == ("--peers" in options)
+
+
+@pytest.mark.parametrize(("required", "code"), [("", 0), ("1", 1)], ids=["wanted", "required"])
+@pytest.mark.parametrize("options", [(), ("-n", "1")], ids=["alone", "workers"])
+def test_a_stack_that_there_cannot_be(suite, options, required, code):
+    """Tests of the stack are skipped in one line, or fail where peers are required."""
+    (suite / "test_it.py").write_text(ALONE)
+    ended, output = run(suite, *options, DATUM_PEERS=str(suite), REQUIRE_PEERS=required)
+
+    assert (ended, ABSENT in output) == (code, True)
 
 
 def test_without_binaries_a_required_test_fails(suite):

@@ -8,6 +8,7 @@ with a line: done, or why not.
 import argparse
 import asyncio
 import json
+import select
 import signal
 import sys
 import tempfile
@@ -18,7 +19,7 @@ from typing import Any
 from tests.peers import keeper
 from tests.peers.children import Ended, Program
 from tests.peers.processes import Processes
-from tests.peers.screen import absence, clean, fail, say
+from tests.peers.screen import absence, clean, fail, interruptible, say
 from tests.peers.stack.assembly import CITIES, Stack
 from tools.peers import catalog
 
@@ -34,37 +35,31 @@ def main() -> int:
     given = parser.parse_args()
     if lacking := catalog.missing(catalog.chosen(()), catalog.folder()):
         return fail(absence(lacking[0].name))
+    interruptible()
     folder = Path(tempfile.mkdtemp(prefix="stack-"))
     keep = False
     try:
-        keep = asyncio.run(_run(folder, given.cities.split(","), piped=given.piped))
+        keep = _run(folder, given.cities.split(","), piped=given.piped)
     except Ended as reason:
         keep = True
         return fail(str(reason))
-    except (KeyboardInterrupt, asyncio.CancelledError):
+    except KeyboardInterrupt:
         return 0
     finally:
         clean(folder, keep=keep)
     return 0
 
 
-async def _run(folder: Path, cities: Sequence[str], *, piped: bool) -> bool:
+def _run(folder: Path, cities: Sequence[str], *, piped: bool) -> bool:
     """Run it until it is asked to end. Returns whether the logs are wanted."""
-    task = asyncio.current_task()
-    assert task is not None
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
-    stack = await _started(folder, cities)
+    stack = asyncio.run(_started(folder, cities))
     try:
         say(f"export KUBECONFIG={stack.kubeconfig}")
         say(f"export STACK={stack.folder}")
         say(f"{keeper.READY} {stack.logs}")
-        if piped:
-            return await _serve(stack.processes)
-        say(f"kubectl --context {'|'.join(stack.planes)}; Ctrl-C stops it.")
-        while True:
-            stack.processes.check()
-            await asyncio.sleep(_POLL)
+        if not piped:
+            say(f"kubectl --context {'|'.join(stack.planes)}; Ctrl-C stops it.")
+        return _serve(stack.processes, piped=piped)
     finally:
         stack.stop()
 
@@ -88,19 +83,16 @@ async def _started(folder: Path, cities: Sequence[str]) -> Stack:
     raise AssertionError("the last try answers or raises")
 
 
-async def _serve(processes: Processes) -> bool:
+def _serve(processes: Processes, *, piped: bool) -> bool:
     """Do what the run of tests asks for, until its end of the pipe is closed."""
-    lines = asyncio.StreamReader()
-    protocol = asyncio.StreamReaderProtocol(lines)
-    await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, sys.stdin)
     while True:
-        try:
-            line = (await asyncio.wait_for(lines.readline(), _POLL)).decode()
-        except TimeoutError:
+        readable, _, _ = select.select([sys.stdin] if piped else [], [], [], _POLL)
+        if not readable:
             processes.check()
             continue
-        if not line.strip() or line.strip() == keeper.KEEP:
-            return line.strip() == keeper.KEEP
+        line = sys.stdin.readline().strip()
+        if line in {"", keeper.KEEP}:
+            return line == keeper.KEEP
         try:
             _obey(processes, *keeper.command(line))
         except (ValueError, OSError, Ended) as reason:
