@@ -51,6 +51,8 @@ def processes(found: SiteResult) -> str:
         "rest": found.rest.usage if found.rest else {},
     }
     shown = {name: usage for name, usage in phases.items() if usage}
+    if not shown:
+        return ""
     names = dict.fromkeys(name for usage in shown.values() for name in usage)
     lines = [f"{found.engine}: CPU seconds / memory in MB" + "".join(f"{n:>18}" for n in shown)]
     for name in names:

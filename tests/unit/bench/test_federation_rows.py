@@ -140,3 +140,4 @@ def test_what_was_not_measured_has_no_rows():
     nothing = SiteResult(engine="karmada")
     assert not list(rows.of_karmada(nothing))
     assert not list(rows.of_engines(nothing, nothing))
+    assert rows.processes(nothing) == ""
