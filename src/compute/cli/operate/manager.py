@@ -1,7 +1,8 @@
 """`compute manager`: the controllers on Kubernetes clusters, each role enabled by a flag."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import click
 
@@ -11,6 +12,18 @@ from compute.cli.shell.commands import command as command_of
 _FILE: Final = click.Path(path_type=Path, dir_okay=False)
 _PATH: Final = click.Path(path_type=Path)
 
+T = TypeVar("T")
+
+
+def _switch(
+    flag: str, variable: str, text: str, name: str = ""
+) -> Callable[[Callable[..., T]], Callable[..., T]]:
+    """A flag that may have a value, since manifests write ``--flag=$(VARIABLE)``."""
+    return click.option(
+        flag, *filter(None, [name]), type=bool, is_flag=False, flag_value=True, default=False,
+        envvar=variable, metavar="[=true|false]", help=text,
+    )  # fmt: skip
+
 
 @command_of(
     name="manager",
@@ -19,24 +32,22 @@ _PATH: Final = click.Path(path_type=Path)
         "compute manager --enable-cell-controllers --provider pods --leader-elect",
     ),
 )
-@click.option(
-    "--enable-management-controllers", "management", type=bool, is_flag=False, flag_value=True,
-    default=False, envvar="ENABLE_MANAGEMENT_CONTROLLERS", metavar="[=true|false]",
-    help="Split Workloads into deployments, send them to the hub, and bring their status back.",
+@_switch(
+    "--enable-management-controllers", "ENABLE_MANAGEMENT_CONTROLLERS",
+    "Split Workloads into deployments, send them to the hub, and bring their status back.",
+    "management",
 )  # fmt: skip
-@click.option(
-    "--enable-cell-controllers", "cell", type=bool, is_flag=False, flag_value=True,
-    default=False, envvar="ENABLE_CELL_CONTROLLERS", metavar="[=true|false]",
-    help="Run the deployments that reach this cell as instances, and report them to the hub.",
+@_switch(
+    "--enable-cell-controllers", "ENABLE_CELL_CONTROLLERS",
+    "Run the deployments that reach this cell as instances, and report them to the hub.", "cell",
 )  # fmt: skip
 @click.option(
     "--provider", default="", envvar="PROVIDER", metavar="NAME",
     help="What runs instances in this cell: pods, or simulated.",
 )  # fmt: skip
-@click.option(
-    "--pods-allow-root", type=bool, is_flag=False, flag_value=True, default=False,
-    envvar="PODS_ALLOW_ROOT", metavar="[=true|false]",
-    help="Let the processes of images run as root, with the provider pods.",
+@_switch(
+    "--pods-allow-root", "PODS_ALLOW_ROOT",
+    "Let the processes of images run as root, with the provider pods.",
 )  # fmt: skip
 @click.option(
     "--stand-ins", metavar="NAME,...", default="", envvar="STAND_INS",
@@ -66,11 +77,7 @@ _PATH: Final = click.Path(path_type=Path)
     "--city", metavar="CODE", default="", envvar="CITY",
     help="The city of this cell: only its deployments are watched on the hub.",
 )  # fmt: skip
-@click.option(
-    "--leader-elect", type=bool, is_flag=False, flag_value=True, default=False,
-    envvar="LEADER_ELECT", metavar="[=true|false]",
-    help="Compete for a lease, so that several replicas can run.",
-)  # fmt: skip
+@_switch("--leader-elect", "LEADER_ELECT", "Compete for a lease, so that several replicas can run.")
 @click.option(
     "--leader-elect-namespace", metavar="NAME", default="compute-system", show_default=True,
     envvar="LEADER_ELECT_NAMESPACE", help="The namespace of the leases, which must exist.",
