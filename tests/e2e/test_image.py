@@ -6,6 +6,7 @@ Marked as a test of peers, since it takes seconds and installs packages.
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -108,8 +109,8 @@ esac
 def test_the_page_verifies_an_image(tree: Path, tmp_path: Path) -> None:
     """The digest of the files in the image is that of the files that were just made."""
     scripts = {
-        "podman": ENGINE.format(tree=tree, prefix=image.PREFIX),
-        "python3": f'#!/bin/sh\nexec {sys.executable} "$@"\n',
+        "podman": ENGINE.format(tree=shlex.quote(str(tree)), prefix=image.PREFIX),
+        "python3": f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n',
     }
     output = _run_page("tools/image.py digest", tmp_path, scripts)
     expected, found = (line for line in output.splitlines() if line.startswith("sha256:"))
