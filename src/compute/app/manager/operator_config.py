@@ -13,11 +13,10 @@ from typing import Any, Final, Literal
 import msgspec
 
 from kubekit.client import documents
+from kubekit.runtime.serving.listen_address import OFF, AddressError, parse_listen_address
 
 API_VERSION: Final = "apiserver.config.datumapis.com/v1alpha1"
 KIND: Final = "WorkloadOperator"
-OFF: Final = "0"
-"""The bind address of a server that is off."""
 
 _LATER_FIELDS: Final = ("internalDNS", "locationSource")  # of later releases of the original
 _KIBIBYTE: Final = 1024
@@ -143,6 +142,7 @@ def faults(config: WorkloadOperator) -> Iterator[tuple[str, str]]:
         yield "kind", f"must be {KIND} of {API_VERSION}, not {config.kind} of {config.api_version}"
     if config.webhook_server and not 0 <= config.webhook_server.port <= _HIGHEST_PORT:
         yield "webhookServer.port", f"must be from 0 to {_HIGHEST_PORT}"
+    yield from _faults_of_servers(config)
     yield from _unsupported(config)
     yield from _faults_of_discovery(config.discovery)
     limits = config.referenced_data
@@ -150,6 +150,19 @@ def faults(config: WorkloadOperator) -> Iterator[tuple[str, str]]:
         yield "referencedData.perObjectLimitBytes", "must be greater than 0"
     if limits.aggregate_limit_bytes < limits.per_object_limit_bytes:
         yield "referencedData.aggregateLimitBytes", "must not be less than perObjectLimitBytes"
+
+
+def _faults_of_servers(config: WorkloadOperator) -> Iterator[tuple[str, str]]:
+    """An address that no server can listen on, and certificates from two sources."""
+    try:
+        parse_listen_address(config.metrics_server.bind_address, "metricsServer.bindAddress")
+    except AddressError as error:
+        field, _, problem = str(error).partition(": ")
+        yield field, problem
+    servers = {"metricsServer": config.metrics_server, "webhookServer": config.webhook_server}
+    for name, server in servers.items():
+        if server is not None and server.tls.secret_ref is not None and server.tls.cert_dir:
+            yield f"{name}.tls", "has secretRef and certDir; keep one of them"
 
 
 def _unsupported(config: WorkloadOperator) -> Iterator[tuple[str, str]]:

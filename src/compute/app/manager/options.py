@@ -9,6 +9,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
+from kubekit.runtime.serving.listen_address import AddressError, parse_listen_address
+
 NETWORKING: Final = "NetworkingIntegration"
 _GATES: Final[Mapping[str, bool]] = {NETWORKING: False}
 """The known feature gates, and their defaults."""
@@ -75,10 +77,7 @@ def faults(options: ManagerOptions) -> Iterator[str]:
             "nothing is enabled: give --enable-management-controllers, --enable-cell-controllers, "
             "--provider or --stand-ins"
         )
-    if options.provider and options.provider not in PROVIDERS:
-        yield f"--provider: there is no {options.provider}; {_known(PROVIDERS)}"
-    if options.pods_allow_root and options.provider != PODS:
-        yield "--pods-allow-root: needs --provider pods"
+    yield from _faults_of_values(options)
     if options.management and not options.cell and options.federation_kubeconfig is None:
         yield (
             "--federation-kubeconfig: the management controllers need the hub; name its kubeconfig, "
@@ -94,6 +93,18 @@ def faults(options: ManagerOptions) -> Iterator[str]:
         )
     if options.stand_ins and options.federation_kubeconfig is None and not options.cell:
         yield "--federation-kubeconfig: the stand-ins read which cells there are on the hub"
+
+
+def _faults_of_values(options: ManagerOptions) -> Iterator[str]:
+    """Values that cannot be used, whatever else is set."""
+    try:
+        parse_listen_address(options.health_probe_bind_address, "--health-probe-bind-address")
+    except AddressError as error:
+        yield str(error)
+    if options.provider and options.provider not in PROVIDERS:
+        yield f"--provider: there is no {options.provider}; {_known(PROVIDERS)}"
+    if options.pods_allow_root and options.provider != PODS:
+        yield "--pods-allow-root: needs --provider pods"
 
 
 def parse_gates(text: str) -> Mapping[str, bool]:

@@ -12,7 +12,7 @@ from typing import Final, Self
 
 from compute.app.manager.connections import SINGLE
 from compute.app.manager.managed_roles import MANAGEMENT
-from compute.app.manager.operator_config import BadConfig, TlsSettings
+from compute.app.manager.operator_config import TlsSettings
 from compute.app.manager.role_builder import ManagedRole, ManagerSetup
 from compute.app.merged_metrics import MergedMetrics
 from compute.controllers.management.admission import webhooks
@@ -115,8 +115,6 @@ class Servers:
             directory = Path(settings.cert_dir) if settings.cert_dir else folder
             names = (settings.cert_name, settings.key_name, authority)
             return TlsFiles(TlsPaths.within(directory, *names))
-        if settings.cert_dir:
-            raise BadConfig("tls: has secretRef and certDir; keep one of them")
         location = SecretLocation(
             namespace=reference.namespace,
             name=reference.name,

@@ -95,6 +95,19 @@ def test_what_is_not_set_has_its_default(tmp_path, text):
             "webhookServer: {tls: {secretRef: {name: a}}}",
             "webhookServer.tls.secretRef.namespace: is required",
         ),
+        (
+            "metricsServer: {bindAddress: '8443'}",
+            "metricsServer.bindAddress: '8443' is not an address to listen on: it has no port; "
+            'use ":8081", "127.0.0.1:8081", "[::1]:8081", or "0" for none',
+        ),
+        (
+            "webhookServer: {tls: {certDir: /c, secretRef: {name: a, namespace: b}}}",
+            "webhookServer.tls: has secretRef and certDir; keep one of them",
+        ),
+        (
+            "metricsServer: {tls: {certDir: /c, secretRef: {name: a, namespace: b}}}",
+            "metricsServer.tls: has secretRef and certDir; keep one of them",
+        ),
         ("[]", "the file: expected `object`, got `array`"),
         (
             "referencedData: {perObjectLimitBytes: 0}",
