@@ -3,10 +3,8 @@
 import asyncio
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, Final
 
-import msgspec
 import uvloop
 
 from compute.app import logs, process
@@ -20,53 +18,24 @@ from compute.cli.exits import Exit, Failure
 from compute.cli.startup import keep_standard_streams
 from kubekit.client.connection import Misconfigured
 from kubekit.runtime.serving.http_server import ListenFailed
-from kubekit.runtime.serving.listen_address import AddressError
 from kubekit.runtime.serving.tls import TlsRefused
 
 _HELP: Final = "compute manager --help"
 
 
-class _Given(msgspec.Struct, frozen=True):
-    """The options of the command, as click has read them."""
-
-    management: bool
-    cell: bool
-    provider: str
-    pods_allow_root: bool
-    stand_ins: str
-    server_config: Path | None
-    kubeconfig: Path | None
-    federation_kubeconfig: Path | None
-    federation_context: str
-    cells_kubeconfig: Path | None
-    city: str
-    leader_elect: bool
-    leader_elect_namespace: str
-    health_probe_bind_address: str
-    feature_gates: str
-    log_level: str
-
-    def options(self) -> ManagerOptions:
-        shared = {
-            name: value
-            for name, value in msgspec.structs.asdict(self).items()
-            if name not in {"stand_ins", "feature_gates", "log_level"}
-        }
-        gates = parse_gates(self.feature_gates)
-        return ManagerOptions(stand_ins=parse_stand_ins(self.stand_ins), gates=gates, **shared)
-
-
-def run(options: Mapping[str, object]) -> int:
-    """Run until SIGTERM or Ctrl-C."""
+def run(given: Mapping[str, Any]) -> int:
+    """Run until SIGTERM or Ctrl-C. ``given`` is what click has read."""
     keep_standard_streams()
-    given = _Given(**dict[str, Any](options))
     process.harden()
+    others = dict(given)
     with (
         _reported(),
-        logs.log_to_stderr(given.log_level),
+        logs.log_to_stderr(others.pop("log_level")),
         asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
     ):
-        runner.run(_run(given.options()))
+        stand_ins = parse_stand_ins(others.pop("stand_ins"))
+        gates = parse_gates(others.pop("feature_gates"))
+        runner.run(_run(ManagerOptions(stand_ins=stand_ins, gates=gates, **others)))
     return Exit.OK
 
 
@@ -86,7 +55,7 @@ def _reported() -> Iterator[None]:
     """Turn an error of the configuration, or of a plane, into one sentence."""
     try:
         yield
-    except (BadOption, AddressError) as error:
+    except BadOption as error:
         raise Failure(str(error), Exit.USAGE, next_step=_HELP) from error
     except (BadConfig, Misconfigured, CheckFailed, TlsRefused, ListenFailed) as error:
         raise Failure(str(error)) from error
