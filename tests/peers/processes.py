@@ -3,6 +3,7 @@
 import signal
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from tests.peers.children import Child, Program
 
@@ -40,6 +41,26 @@ class Processes:
         """End it, and return when it is gone."""
         self._running(name).stop(how)
         del self._children[name]
+
+    def obey(self, verb: str, subject: Any) -> None:
+        """Do what a run of tests asks for."""
+        match verb:
+            case "kill":
+                self.kill(subject)
+            case "stop":
+                self.kill(subject, signal.SIGTERM)
+            case "start":
+                self.restart(subject)
+            case "check":
+                self.check_one(subject)
+            case "run":
+                self.start(Program(**subject), optional=True)
+            case "signal":
+                name, number = subject
+                self.send(name, signal.Signals(number))
+            case _:
+                known = "check, kill, stop, start, run, signal"
+                raise ValueError(f"there is no {verb}; there are {known}")
 
     def send(self, name: str, how: signal.Signals) -> None:
         """Send a signal, such as SIGSTOP to hold it and SIGCONT to let it go on."""

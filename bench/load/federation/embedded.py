@@ -12,13 +12,12 @@ import asyncio
 import json
 import logging
 import os
-import signal
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import uvloop
 
@@ -33,7 +32,7 @@ from compute.services import catalog
 from kubekit.plane import PlaneServer
 from kubekit.plane.users import PLANE_USER
 from tests.peers import keeper
-from tests.peers.children import Ended, Program
+from tests.peers.children import Ended
 from tests.peers.processes import Processes
 from tests.peers.screen import say
 
@@ -115,27 +114,11 @@ async def _obey_all(processes: Processes) -> None:
         if not line.strip() or line.strip() == keeper.KEEP:
             return
         try:
-            await asyncio.to_thread(_obey, processes, *keeper.command(line))
+            await asyncio.to_thread(processes.obey, *keeper.command(line))
         except (ValueError, OSError, Ended) as reason:
             say(json.dumps(str(reason)))
         else:
             say(keeper.DONE)
-
-
-def _obey(processes: Processes, verb: str, subject: Any) -> None:  # noqa: ANN401 - JSON
-    match verb:
-        case "kill":
-            processes.kill(subject)
-        case "stop":
-            processes.kill(subject, signal.SIGTERM)
-        case "start":
-            processes.restart(subject)
-        case "check":
-            processes.check_one(subject)
-        case "run":
-            processes.start(Program(**subject), optional=True)
-        case _:
-            raise ValueError(f"there is no {verb}; there are check, kill, stop, start, run")
 
 
 def _options() -> argparse.Namespace:

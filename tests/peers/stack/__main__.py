@@ -9,15 +9,13 @@ import argparse
 import asyncio
 import json
 import select
-import signal
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from tests.peers import keeper
-from tests.peers.children import Ended, Program
+from tests.peers.children import Ended
 from tests.peers.processes import Processes
 from tests.peers.screen import absence, clean, fail, interruptible, say
 from tests.peers.stack.assembly import CITIES, Stack
@@ -94,30 +92,11 @@ def _serve(processes: Processes, *, piped: bool) -> bool:
         if line in {"", keeper.KEEP}:
             return line == keeper.KEEP
         try:
-            _obey(processes, *keeper.command(line))
+            processes.obey(*keeper.command(line))
         except (ValueError, OSError, Ended) as reason:
             say(json.dumps(str(reason)))
         else:
             say(keeper.DONE)
-
-
-def _obey(processes: Processes, verb: str, subject: Any) -> None:
-    match verb:
-        case "kill":
-            processes.kill(subject)
-        case "stop":
-            processes.kill(subject, signal.SIGTERM)
-        case "start":
-            processes.restart(subject)
-        case "check":
-            processes.check_one(subject)
-        case "run":
-            processes.start(Program(**subject), optional=True)
-        case "signal":
-            name, number = subject
-            processes.send(name, signal.Signals(number))
-        case _:
-            raise ValueError(f"there is no {verb}; there are check, kill, stop, start, run, signal")
 
 
 if __name__ == "__main__":
